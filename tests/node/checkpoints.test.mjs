@@ -1,11 +1,11 @@
 // Checkpoints that other libraries write: their configs, their folders, files in several parts.
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { splitFile } from "../../web/base/safetensors.mjs";
+import { folderOf } from "./folder.mjs";
 import { farthest, golden, modelBytes, PREPROCESSOR, rewritten } from "./golden.mjs";
 import { file, serve } from "./server.mjs";
 import { load, rejects } from "./support.mjs";
@@ -133,9 +133,7 @@ test("a checkpoint's folder is read by its address, its path or its files", asyn
     "preprocessor_config.json": json(PREPROCESSOR),
     "model.safetensors": weights,
   };
-  const folder = mkdtempSync(join(tmpdir(), "vitrine-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  for (const [name, bytes] of Object.entries(files)) writeFileSync(join(folder, name), bytes);
+  const folder = folderOf(t, files);
   const pages = Object.entries(files).map(([name, bytes]) => [`/m/${name}`, file(bytes)]);
   const url = await serve(t, Object.fromEntries(pages));
   const picked = Object.entries(files).map(([name, bytes]) => new File([bytes], name));
@@ -262,8 +260,7 @@ test("a slash in a query, a fragment or a file's name makes no folder, and one a
   for (const path of ["/m/", "/m/#top", "/m/?token=1/"]) {
     assert.deepEqual((await load(url(path))).config.labels, Object.values(CONFIG.id2label), path);
   }
-  const folder = mkdtempSync(join(tmpdir(), "vitrine-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderOf(t);
   for (const name of ["#recycle", "?new", "a?b#c", "50%"]) {
     const inside = join(folder, name);
     mkdirSync(inside);

@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { EventEmitter } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { command } from "../../dist/commands.js";
+import { folderOf } from "./folder.mjs";
 import { modelBytes, PREPROCESSOR } from "./golden.mjs";
 
 /** The package that decodes photos, if it is installed. */
@@ -26,8 +26,7 @@ export const variant = "simd128";
 
 /** A folder that is deleted after the test. `write(name, bytes)` gives the file's path. */
 export function folder(t) {
-  const path = mkdtempSync(join(tmpdir(), "vitrine-command-"));
-  t.after(() => rmSync(path, { recursive: true }));
+  const path = folderOf(t);
   const write = (name, bytes) => {
     writeFileSync(join(path, name), bytes);
     return join(path, name);

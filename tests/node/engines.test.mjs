@@ -1,13 +1,13 @@
 // Engines, runtimes and tools that lack features of newer ones.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync } from "node:fs";
 import { open } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
+import { folderOf } from "./folder.mjs";
 import { fresh, load, rejects, stroke, wasmBytes } from "./support.mjs";
 
 const digits = fileURLToPath(new URL("../../weights/digits.safetensors", import.meta.url));
@@ -112,10 +112,8 @@ test("an uncaught error prints its message and its place on one screen", async (
 });
 
 test("if a wasm module of the package is missing, the error says which files belong where", async (t) => {
-  const copy = mkdtempSync(join(tmpdir(), "vitrine-"));
-  t.after(() => rmSync(copy, { recursive: true }));
+  const copy = folderOf(t, { "package.json": '{"type": "module"}' });
   for (const name of ["vit.js", "worker.js"]) copyFileSync(new URL(`../../dist/${name}`, import.meta.url), join(copy, name));
-  writeFileSync(join(copy, "package.json"), '{"type": "module"}');
   const alone = await import(pathToFileURL(join(copy, "vit.js")).href);
   const error = await alone.Vit.load(digits, { variant: "simd128" }).catch((thrown) => thrown);
   assert.equal(error.name, "VitError");

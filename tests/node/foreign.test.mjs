@@ -1,12 +1,12 @@
 // Checkpoints with other libraries' names of tensors: their logits and vectors are PyTorch's. What a
 // header shows is found, what it does not show is asked for or assumed, and nonsense is refused.
 import assert from "node:assert/strict";
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { openForeign } from "../../dist/foreign.js";
+import { folderOf } from "./folder.mjs";
 import { farthest, golden, modelBytes } from "./golden.mjs";
 import { load, rejects, variants } from "./support.mjs";
 
@@ -113,8 +113,7 @@ test("the map names every tensor once, or leaves it out by name", () => {
 });
 
 test("our own models never load what reads other libraries' checkpoints", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "vitrine-own-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderOf(t);
   for (const name of ["vit.js", "vit.simd128.wasm", "impostors.js"]) copyFileSync(new URL(`../../dist/${name}`, import.meta.url), join(folder, name));
   const { Vit } = await import(pathToFileURL(join(folder, "vit.js")));
   const weights = new URL("../../weights/digits.safetensors", import.meta.url);

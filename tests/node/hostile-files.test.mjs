@@ -1,13 +1,13 @@
 // Hostile files, folders and streams: they are refused soon, take little memory, reach no other
 // address and leave no file open.
 import assert from "node:assert/strict";
-import { closeSync, ftruncateSync, mkdirSync, mkdtempSync, openSync, readdirSync, readlinkSync, realpathSync, rmSync, symlinkSync, writeFileSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, readlinkSync, symlinkSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setImmediate as turn, setTimeout as after } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { Vit } from "../../dist/vit.js";
+import { folderOf } from "./folder.mjs";
 import { golden, modelBytes } from "./golden.mjs";
 import { harmless, refused, soon, thrower, withHeader } from "./hostile.mjs";
 import { headerBytes, splitFile } from "../../web/base/safetensors.mjs";
@@ -21,13 +21,6 @@ const [{ image }] = golden(name);
 const json = (value) => Buffer.from(JSON.stringify(value));
 const INDEX = "model.safetensors.index.json";
 const FILE_CODES = ["bad_file", "bad_config", "bad_tensor", "no_memory"];
-
-function folderOf(t, files = {}) {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "vitrine-")));
-  t.after(() => rmSync(folder, { recursive: true }));
-  for (const [path, bytes] of Object.entries(files)) writeFileSync(join(folder, path), bytes);
-  return folder;
-}
 
 // ---- Time and memory ------------------------------------------------------------
 

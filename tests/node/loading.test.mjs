@@ -2,8 +2,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { getEventListeners } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -11,6 +9,7 @@ import { promisify } from "node:util";
 import { createContext, runInContext } from "node:vm";
 import { gzipSync } from "node:zlib";
 import { Vit, VitError } from "../../dist/vit.js";
+import { folderOf } from "./folder.mjs";
 import { golden, modelBytes, modelPath } from "./golden.mjs";
 import { withHeader } from "./hostile.mjs";
 import { splitFile } from "../../web/base/safetensors.mjs";
@@ -266,11 +265,8 @@ test("the option wasm is a folder with the modules and the worker, or names sing
       assert.equal((await vit.classify(image)).classes.length, 10);
     }
   }
-  const folder = mkdtempSync(join(tmpdir(), "vitrine-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderOf(t, { "worker.js": 'throw new Error("this very worker")', "vit.scalar.wasm": wasmBytes("scalar") });
   const worker = join(folder, "worker.js");
-  writeFileSync(worker, 'throw new Error("this very worker")');
-  writeFileSync(join(folder, "vit.scalar.wasm"), wasmBytes("scalar"));
   for (const wasm of [`${folder}/`, { worker }, { worker: pathToFileURL(worker) }]) {
     await rejects(() => Vit.load(weights, { wasm, worker: true }), "worker_lost", /this very worker/);
   }
@@ -287,9 +283,7 @@ test("unknown files in the option wasm, and builds that it lacks, are refused by
 
 test("auto takes the only build that a folder holds", async (t) => {
   for (const variant of variants) {
-    const folder = mkdtempSync(join(tmpdir(), "vitrine-"));
-    t.after(() => rmSync(folder, { recursive: true }));
-    writeFileSync(join(folder, `vit.${variant}.wasm`), wasmBytes(variant));
+    const folder = folderOf(t, { [`vit.${variant}.wasm`]: wasmBytes(variant) });
     assert.equal((await load(weights, { wasm: `${folder}/` })).variant, variant);
   }
 });

@@ -1,11 +1,9 @@
 // A model's family, assumed keys and skipped tensors, an image's place among texts, and open_clip's
 // folders, whose files have other names.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
 import { joinFile, splitFile } from "../../web/base/safetensors.mjs";
+import { folderOf } from "./folder.mjs";
 import { farthest, golden, modelBytes, rewritten } from "./golden.mjs";
 import { file, serve } from "./server.mjs";
 import { load, rejects } from "./support.mjs";
@@ -81,9 +79,7 @@ const OPEN_CLIP = {
 };
 
 test("an open_clip folder is read by its files, its path and its address", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "vitrine-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  for (const [name, bytes] of Object.entries(OPEN_CLIP)) writeFileSync(join(folder, name), bytes);
+  const folder = folderOf(t, OPEN_CLIP);
   const url = await serve(t, Object.fromEntries(Object.entries(OPEN_CLIP).map(([name, bytes]) => [`/m/${name}`, file(bytes)])));
   const [{ image, logits }] = golden("families/open_clip_alone");
   for (const source of [Object.entries(OPEN_CLIP).map(([name, bytes]) => new File([bytes], name)), `${folder}/`, url("/m/")]) {

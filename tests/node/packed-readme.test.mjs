@@ -1,13 +1,13 @@
 // README.md for npm's page: npm really packs it, from a copy of the files that npm needs.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { pageOf, portable } from "../../web/scripts/readme.mjs";
+import { folderOf } from "./folder.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const readme = readFileSync(join(root, "README.md"), "utf8");
@@ -17,8 +17,7 @@ const run = promisify(execFile);
 
 /** A folder that npm packs like ours, but without a build. */
 function copy(t, more) {
-  const folder = mkdtempSync(join(tmpdir(), "vitrine-pack-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderOf(t);
   mkdirSync(join(folder, "web/scripts"), { recursive: true });
   for (const path of ["README.md", "web/scripts/lib.mjs", "web/scripts/readme.mjs"]) copyFileSync(join(root, path), join(folder, path));
   const described = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));

@@ -1,11 +1,11 @@
 // PyTorch's own files, in the forms of torch.save today and years ago.
 import assert from "node:assert/strict";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { crc32 } from "node:zlib";
+import { folderOf } from "./folder.mjs";
 import { golden, modelBytes } from "./golden.mjs";
 import { file as answer, serve } from "./server.mjs";
 import { load, rejects } from "./support.mjs";
@@ -101,16 +101,12 @@ test("the progress of a PyTorch file rises to its size, and no file stays open",
   if (process.platform === "linux") assert.ok(open() <= before);
 });
 
-test("the reader of PyTorch files is loaded only for a PyTorch file", async () => {
-  const copy = mkdtempSync(join(tmpdir(), "vitrine-"));
-  try {
-    cpSync(new URL("../../dist", import.meta.url), copy, { recursive: true, filter: (path) => !path.endsWith("pickle.js") });
-    const { Vit } = await import(pathToFileURL(join(copy, "vit.js")));
-    (await Vit.load(modelBytes(SMALL))).dispose();
-    await rejects(() => Vit.load({ weights: saved("zip.pt"), config }), "network", /pickle\.js/);
-  } finally {
-    rmSync(copy, { recursive: true });
-  }
+test("the reader of PyTorch files is loaded only for a PyTorch file", async (t) => {
+  const copy = folderOf(t);
+  cpSync(new URL("../../dist", import.meta.url), copy, { recursive: true, filter: (path) => !path.endsWith("pickle.js") });
+  const { Vit } = await import(pathToFileURL(join(copy, "vit.js")));
+  (await Vit.load(modelBytes(SMALL))).dispose();
+  await rejects(() => Vit.load({ weights: saved("zip.pt"), config }), "network", /pickle\.js/);
 });
 
 // ---- By hand: the opcodes ---------------------------------------------------------

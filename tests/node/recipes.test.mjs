@@ -1,22 +1,16 @@
 // web/RECIPES.md shows what the recipes of tests/ecosystem hold, and the recipe for Node runs.
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { recipes } from "../ecosystem/recipes.mjs";
 import { lay, tried } from "../ecosystem/try.mjs";
+import { folderOf } from "./folder.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const read = (path) => readFileSync(join(root, path), "utf8");
 const [, page] = read("web/RECIPES.md").split("\n## Bundlers and engines\n");
-
-function newFolder(t) {
-  const folder = mkdtempSync(join(tmpdir(), "vitrine-recipe-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
 
 /** The second column of the table, by the first. */
 const rows = new Map([...page.matchAll(/^\| (.+?) \| (.*?) \|/gm)].map(([, title, cell]) => [title, cell]));
@@ -37,7 +31,7 @@ const flat = (text) => text.replace(/\s+/g, " ");
 
 for (const recipe of Object.values(recipes)) {
   test(`web/RECIPES.md shows what differs for ${recipe.title}, and the recipe holds it`, (t) => {
-    const folder = newFolder(t);
+    const folder = folderOf(t);
     lay(recipe, folder);
     const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     const texts = files.map(({ parentPath, path, name }) => `${name}\n${readFileSync(join(parentPath ?? path, name), "utf8")}`);
@@ -60,7 +54,7 @@ test("every row of the table and every folder of tests/ecosystem belongs to a re
 });
 
 test("the recipe for Node reads the drawn digit", async (t) => {
-  const folder = newFolder(t);
+  const folder = folderOf(t);
   mkdirSync(join(folder, "node_modules"));
   symlinkSync(root, join(folder, "node_modules", "vitrine"));
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');

@@ -3,12 +3,12 @@
 // files are made while they are read, so that the tests can count the bytes that were read.
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, ftruncateSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Vit } from "../../dist/vit.js";
 import { headerBytes, headerOf } from "../../web/base/safetensors.mjs";
+import { folderOf } from "./folder.mjs";
 import { modelBytes, rewritten } from "./golden.mjs";
 import { file, serve } from "./server.mjs";
 import { load, rejects } from "./support.mjs";
@@ -146,8 +146,7 @@ test("a file of more than 4 GB is refused before it is read, from every source",
 });
 
 test("a file of more than 4 GB on disk, and several files that together are larger, are refused before they are read", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "vitrine-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderOf(t);
   const path = join(folder, "model.safetensors");
   const sparse = openSync(path, "w");
   writeSync(sparse, HUGE.start);

@@ -2,23 +2,22 @@
 // serving, and serves only the files of its folder.
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
-import { networkInterfaces, tmpdir } from "node:os";
+import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as after } from "node:timers/promises";
 import { HEADERS, POLICY } from "../../web/base/headers.mjs";
 import { serve } from "../../web/scripts/serve.mjs";
+import { folderOf } from "./folder.mjs";
 import "./hostile.mjs"; // fails on an unhandled rejection
 
 /** A page's folder with a secret beside it, and with links to the secret. */
 async function start(t) {
-  const outside = realpathSync(mkdtempSync(join(tmpdir(), "vitrine-")));
-  t.after(() => rmSync(outside, { recursive: true }));
+  const outside = folderOf(t, { "secret.html": "secret" });
   const page = join(outside, "page");
   for (const folder of ["", "assets", ".git"]) mkdirSync(join(page, folder), { recursive: true });
-  writeFileSync(join(outside, "secret.html"), "secret");
   const files = { "index.html": "<p>page", "assets/a-1_b.js": "1", "assets/empty.css": "", ".git/config": "secret", "assets/.env": "secret", "assets/big.bin": Buffer.alloc(3e6, 7) };
   for (const [name, content] of Object.entries(files)) writeFileSync(join(page, name), content);
   symlinkSync(join(outside, "secret.html"), join(page, "link.html"));
