@@ -102,10 +102,7 @@ await fetch("/answer", { method: "POST", body: JSON.stringify(answer) });
 
 /** Serves an isolated origin, because a browser gives others no shared memory and no fine clock. */
 async function serve(pages, post) {
-  const isolation = {
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Embedder-Policy": "require-corp",
-  };
+  const isolation = { "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp" };
   const answer = async (path) => {
     if (pages.has(path)) return pages.get(path);
     const body = served.test(path) && (await readFile(new URL(`.${path}`, root)).catch(() => undefined));

@@ -97,10 +97,7 @@ export class Graph {
         input: [value("image", imageShape)],
         output: [value("logits", logitsShape)],
       },
-      opset_import: [
-        { domain: "", version: 20 },
-        { domain: MICROSOFT, version: 1 },
-      ],
+      opset_import: [{ domain: "", version: 20 }, { domain: MICROSOFT, version: 1 }],
     });
   }
 }

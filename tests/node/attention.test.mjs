@@ -72,23 +72,14 @@ for (const name of models) {
 
   test(`${name}: fromClass and fromPatch are rows of the map that at returns`, async () => {
     const attention = await attentionOf(name);
-    const {
-      tokens: T,
-      prefix,
-      grid: [rows, columns],
-      layers,
-      heads,
-    } = attention;
+    const { tokens: T, prefix, grid: [rows, columns], layers, heads } = attention;
     const first = prefix > 0 ? [0] : [...Array(T).keys()];
     const last = attention.at(layers - 1, "mean");
     assert.ok(farthest(attention.fromClass(), mean(last, T, prefix, first)) < 1e-6);
     const one = attention.at(0, heads - 1);
     assert.ok(farthest(attention.fromClass(0, heads - 1), mean(one, T, prefix, first)) < 1e-6);
     const patch = [prefix + (rows - 1) * columns + 1];
-    assert.deepEqual(
-      [...attention.fromPatch(rows - 1, 1, 0, heads - 1)],
-      [...mean(one, T, prefix, patch)],
-    );
+    assert.deepEqual([...attention.fromPatch(rows - 1, 1, 0, heads - 1)], [...mean(one, T, prefix, patch)]);
     assert.equal(attention.fromPatch(0, 0).length, rows * columns);
   });
 

@@ -32,29 +32,16 @@ for (const worker of [false, true]) {
     const want = (await vit.classify(stroke)).logits;
     const holed = image.slice();
     holed[17] = NaN;
-    const pixels = (length, width, height, channels) => ({
-      data: new Uint8Array(length),
-      width,
-      height,
-      channels,
-    });
+    const pixels = (length, width, height, channels) => ({ data: new Uint8Array(length), width, height, channels });
     const wrong = [
-      [
-        new Float32Array(783),
-        "bad_image",
-        /expected a Float32Array of 784 values \(1×28×28\), got 783/,
-      ],
+      [new Float32Array(783), "bad_image", /expected a Float32Array of 784 values \(1×28×28\), got 783/],
       [{ data: image, width: 14, height: 56 }, "bad_image", /1×28×28 values, got \?×56×14/],
       [holed, "bad_image", /finite values, got NaN at 17/],
       [pixels(100, 10, 11), "bad_image", /got 100 bytes for 10×11×\?/],
       [pixels(500, 10, 10), "bad_image", /1 to 4 channels/],
       [pixels(100, 10, 10, 3), "bad_image", /got 100 bytes for 10×10×3/],
       [pixels(0, 0, 0), "bad_image", /0×0/],
-      [
-        { data: [1, 2], width: 1, height: 2 },
-        "bad_image",
-        /data of bytes or a Float32Array, got Array/,
-      ],
+      [{ data: [1, 2], width: 1, height: 2 }, "bad_image", /data of bytes or a Float32Array, got Array/],
       [null, "bad_image", /expected ImageData.*got Null/],
       ["image.png", "bad_image", /got String/],
       [new Blob(["GIF89a"]), "unsupported", /cannot decode image files; pass pixels/],
@@ -99,10 +86,7 @@ for (const worker of [false, true]) {
         order.push(index);
       }),
     );
-    assert.deepEqual(
-      order,
-      [...order].sort((a, b) => a - b),
-    );
+    assert.deepEqual(order, [...order].sort((a, b) => a - b));
   });
 
   test(`an aborted call rejects with the signal's reason, and other calls go on${where}`, async () => {
@@ -288,11 +272,7 @@ test("an idle worker does not keep the process alive", async () => {
     const vit = await Vit.load(${JSON.stringify(modelPath(name))}, { worker: true });
     console.log((await vit.classify(new Float32Array(784))).classes.length);`;
   const options = { cwd: new URL("../..", import.meta.url), timeout: 20_000 };
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    ["--input-type=module", "-e", script],
-    options,
-  );
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], options);
   assert.equal(stdout.trim(), "10");
 });
 
@@ -321,10 +301,7 @@ test("a missing canvas and a tainted canvas are errors that say so", async () =>
     ];
     for (const source of shown) assert.deepEqual((await vit.classify(source)).logits, want);
     const hidden = [
-      [
-        fake("HTMLVideoElement", { readyState: 1, videoWidth: 9, videoHeight: 9 }),
-        /is empty \(0×9\).*loaded/,
-      ],
+      [fake("HTMLVideoElement", { readyState: 1, videoWidth: 9, videoHeight: 9 }), /is empty \(0×9\).*loaded/],
       [fake("ImageBitmap", { width: 0, height: 0 }), /ImageBitmap is empty \(0×0\)/],
       [
         fake("HTMLImageElement", {

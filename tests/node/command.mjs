@@ -11,10 +11,7 @@ import { folderOf } from "./folder.mjs";
 import { modelBytes, PREPROCESSOR } from "./golden.mjs";
 
 /** The package that decodes photos, if it is installed. */
-export const sharp = await import("sharp").then(
-  (module) => module.default,
-  () => undefined,
-);
+export const sharp = await import("sharp").then((module) => module.default, () => undefined);
 export const skip = sharp ? false : "sharp is not installed: npm install sharp";
 
 export const posix = process.platform === "win32" ? "no POSIX files here" : false;

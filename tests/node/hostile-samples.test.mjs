@@ -20,10 +20,7 @@ const REFUSALS = {
   pool_int8: ["bad_tensor", /tensor "attn_pool\.kv\.weight": expected F32, F16 or BF16, got I8/],
 };
 const threaded = ["simd128", "relaxed"].filter((variant) => variants.includes(variant));
-const ways = [
-  ...variants.map((variant) => ({ variant })),
-  ...threaded.map((variant) => ({ variant, threads: 2 })),
-];
+const ways = [...variants.map((variant) => ({ variant })), ...threaded.map((variant) => ({ variant, threads: 2 }))];
 const called = ({ variant, threads }) => variant + (threads ? `, ${threads} threads` : "");
 
 for (const way of ways) {

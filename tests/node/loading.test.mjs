@@ -71,10 +71,7 @@ test("the progress of a load rises to the whole size", async (t) => {
     const seen = [];
     await load(source, { onProgress: (loaded, total) => seen.push([loaded, total]) });
     assert.deepEqual(seen.at(-1), [weights.length, weights.length]);
-    assert.deepEqual(
-      seen,
-      [...seen].sort(([a], [b]) => a - b),
-    );
+    assert.deepEqual(seen, [...seen].sort(([a], [b]) => a - b));
     if (source === url("/model")) assert.ok(seen.length > 1);
   }
 });
@@ -84,10 +81,7 @@ test("the progress of a compressed answer has no total", async (t) => {
   const url = await serve(t, {
     "/model": (response) =>
       response
-        .writeHead(200, {
-          "content-encoding": "gzip",
-          "content-length": packed.length,
-        })
+        .writeHead(200, { "content-encoding": "gzip", "content-length": packed.length })
         .end(packed),
   });
   const seen = [];
@@ -139,14 +133,8 @@ test("a wrong status, an early end and a missing answer are network errors", asy
     new RegExp(`expected ${weights.length} bytes from http.*, got \\d+ .*; try again`),
   );
   await rejects(() => Vit.load("http://127.0.0.1:9/"), "network", /got none .*check the address/);
-  const silent = new Response(weights.subarray(0, 500), {
-    headers: { "content-length": weights.length },
-  });
-  await rejects(
-    () => Vit.load(silent),
-    "network",
-    /got 500 \(the download ended early\); try again/,
-  );
+  const silent = new Response(weights.subarray(0, 500), { headers: { "content-length": weights.length } });
+  await rejects(() => Vit.load(silent), "network", /got 500 \(the download ended early\); try again/);
 });
 
 test("a failed load can be tried again", async (t) => {
@@ -201,9 +189,7 @@ test("a source that cannot be read is an error with a code", async (t) => {
   const url = await serve(t, { "/model": file(weights) });
   const broken = new Blob([weights]);
   broken.stream = () =>
-    new ReadableStream({
-      pull: (controller) => controller.error(new DOMException("it changed", "NotReadableError")),
-    });
+    new ReadableStream({ pull: (controller) => controller.error(new DOMException("it changed", "NotReadableError")) });
   await rejects(() => load(broken), "bad_file", /readable bytes: .*choose the file again/);
   await rejects(() => load({ weights, config: broken }), "bad_file", /choose the file again/);
   await rejects(() => load("http://"), "network", /./);
@@ -322,17 +308,9 @@ test("each kind of wrong wasm module has an error of its own", async (t) => {
   await rejects(() => Vit.load(weights, { wasm: importing }), "bad_wasm", /it imports a\.b/);
   await rejects(() => Vit.load(weights, { wasm: weights }), "bad_wasm", /expected a module/);
   await rejects(() => Vit.load(weights, { wasm: url("/page.wasm") }), "bad_file", /HTML page/);
-  await rejects(
-    () => Vit.load(weights, { wasm: url("/typed.wasm") }),
-    "bad_wasm",
-    /expected a module/,
-  );
+  await rejects(() => Vit.load(weights, { wasm: url("/typed.wasm") }), "bad_wasm", /expected a module/);
   const given = { wasm: wasmBytes("scalar"), variant: "simd128" };
-  await rejects(
-    () => Vit.load(weights, given),
-    "bad_option",
-    /expected a simd128 module, got a scalar/,
-  );
+  await rejects(() => Vit.load(weights, given), "bad_option", /expected a simd128 module, got a scalar/);
 });
 
 test("auto takes SIMD if the engine has it, otherwise scalar", async () => {

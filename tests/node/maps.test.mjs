@@ -8,9 +8,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { Attention } from "../../dist/vit.js";
 import { golden, modelPath } from "./golden.mjs";
-import {
-  during, instancesOf, load, rejects, stroke, variants, workersOf as startedBy,
-} from "./support.mjs";
+import { during, instancesOf, load, rejects, stroke, variants, workersOf as startedBy } from "./support.mjs";
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc");
@@ -35,10 +33,7 @@ const read = (attention) => all(attention).map(([layer, head]) => attention.at(l
 /** A model without a worker, its wasm instance `core`, and a count of its runs. */
 async function counted(source, options) {
   const runs = { count: 0 };
-  const counting = (exports) => ({
-    ...exports,
-    vitw_run: (...given) => (runs.count++, exports.vitw_run(...given)),
-  });
+  const counting = (exports) => ({ ...exports, vitw_run: (...given) => (runs.count++, exports.vitw_run(...given)) });
   const [instances, vit] = await instancesOf(() => load(source, options), counting);
   return { vit, runs, core: instances.at(-1) };
 }

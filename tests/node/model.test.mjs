@@ -59,10 +59,7 @@ test("classes are sorted by falling probability, sum to 1 and have their labels"
   const { classes, milliseconds } = await vit.classify(image);
   assert.equal(classes.length, logits.length);
   assert.ok(Math.abs(classes.reduce((sum, { p }) => sum + p, 0) - 1) < 1e-12);
-  assert.deepEqual(
-    classes.map(({ p }) => p),
-    classes.map(({ p }) => p).sort((a, b) => b - a),
-  );
+  assert.deepEqual(classes.map(({ p }) => p), classes.map(({ p }) => p).sort((a, b) => b - a));
   assert.equal(classes[0].index, logits.indexOf(Math.max(...logits)));
   assert.equal(classes[0].label, vit.config.labels[classes[0].index]);
   assert.ok(milliseconds >= 0);
@@ -71,10 +68,7 @@ test("classes are sorted by falling probability, sum to 1 and have their labels"
 
 test("a result's input is the image that the model got", async () => {
   for (const worker of [false, true]) {
-    const vit = await load(
-      { weights: modelPath("per_head"), prepare: { kind: "digit" } },
-      { worker },
-    );
+    const vit = await load({ weights: modelPath("per_head"), prepare: { kind: "digit" } }, { worker });
     const images = golden("per_head").map(({ image }) => image);
     const results = await vit.classifyAll(images);
     for (const [index, { input }] of results.entries()) assert.deepEqual(input, images[index]);
@@ -262,15 +256,9 @@ test("a separate config replaces the file's, as an object, JSON, a Blob or a Res
 
 test("a separate prepare makes digits of drawings, dark on light or light on dark", async () => {
   for (const worker of [false, true]) {
-    const vit = await load(
-      { weights: modelPath("per_head"), prepare: { kind: "digit" } },
-      { worker },
-    );
+    const vit = await load({ weights: modelPath("per_head"), prepare: { kind: "digit" } }, { worker });
     assert.deepEqual(vit.config.prepare, { kind: "digit" });
-    const light = {
-      ...stroke,
-      data: stroke.data.map((byte, index) => (index % 4 === 3 ? 255 : 255 - byte)),
-    };
+    const light = { ...stroke, data: stroke.data.map((byte, index) => (index % 4 === 3 ? 255 : 255 - byte)) };
     const moved = drawing(200, 160, (x, y) => {
       const at = (y - 20) * stroke.width + (x - 60);
       return x >= 60 && x < 180 && y >= 20 && y < 140 && stroke.data[at * 4] === 0;

@@ -60,10 +60,7 @@ test("npm pack holds only the files that a user needs", () => {
     /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
   ];
   for (const path of packed)
-    assert.ok(
-      allowed.some((pattern) => pattern.test(path)),
-      path,
-    );
+    assert.ok(allowed.some((pattern) => pattern.test(path)), path);
   const modules = [...variants, ...threaded].flatMap((build) => [`dist/vit.${build}.wasm`, `dist/vit.train.${build}.wasm`]);
   for (const path of ["dist/vit.js", "dist/train.js", "dist/train.d.ts", "dist/train-worker.js", "dist/vit.d.ts", "dist/worker.js", "dist/pickle.js", "dist/foreign.js", "dist/impostors.js", "dist/cli.js", "dist/commands.js", ...modules]) {
     assert.ok(packed.includes(path), path);

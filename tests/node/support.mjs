@@ -41,10 +41,7 @@ export async function load(source, options) {
 export async function rejects(work, code, message) {
   const error = await Promise.resolve()
     .then(work)
-    .then(
-      () => assert.fail(`expected a VitError ${code}, got no error`),
-      (thrown) => thrown,
-    );
+    .then(() => assert.fail(`expected a VitError ${code}, got no error`), (thrown) => thrown);
   assert.equal(error.name, "VitError", String(error?.stack ?? error)); // by name, because copies of the package have classes of their own
   assert.equal(error.code, code, error.message);
   assert.match(error.message, message);
@@ -108,8 +105,4 @@ export function drawing(width, height, ink) {
 }
 
 /** The digit 1: a slanted stroke. */
-export const stroke = drawing(
-  120,
-  120,
-  (x, y) => y > 15 && y < 105 && Math.abs(x - 75 + y / 4) < 6,
-);
+export const stroke = drawing(120, 120, (x, y) => y > 15 && y < 105 && Math.abs(x - 75 + y / 4) < 6);

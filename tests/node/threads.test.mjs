@@ -6,9 +6,7 @@ import { availableParallelism } from "node:os";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { golden, modelBytes, modelPath, names } from "./golden.mjs";
-import {
-  during, load, rejects, variants, wasmBytes, workersOf as startedBy,
-} from "./support.mjs";
+import { during, load, rejects, variants, wasmBytes, workersOf as startedBy } from "./support.mjs";
 
 const name = "per_head";
 const weights = modelBytes(name);
@@ -65,9 +63,7 @@ for (const variant of fast) {
 test("helper threads take part in a run, because their stacks are used", { skip }, async () => {
   const { Memory } = WebAssembly;
   let memory;
-  const watching = new Proxy(Memory, {
-    construct: (_, [limits]) => (memory = new Memory(limits)),
-  });
+  const watching = new Proxy(Memory, { construct: (_, [limits]) => (memory = new Memory(limits)) });
   await workersOf(async (workers) => {
     const vit = await during(WebAssembly, "Memory", watching, () => load(weights, { threads: 2 }));
     const [index, stack] = workers[0].sent.find(({ method }) => method === "help").args;
@@ -136,9 +132,7 @@ test("an engine that refuses shared memory gives one thread, after a smaller mem
 test("the limit of a model's shared memory is little more than the model needs", { skip }, async () => {
   const asked = [];
   const { Memory } = WebAssembly;
-  const watching = new Proxy(Memory, {
-    construct: (_, [limits]) => (asked.push(limits), new Memory(limits)),
-  });
+  const watching = new Proxy(Memory, { construct: (_, [limits]) => (asked.push(limits), new Memory(limits)) });
   await during(WebAssembly, "Memory", watching, () => load(weights, { threads: 2 }));
   assert.equal(asked.length, 1);
   assert.ok(asked[0].shared && asked[0].maximum * 65536 <= 2 ** 28 + 2 * weights.length + 2 ** 16);

@@ -41,9 +41,7 @@ async function chosen({
   const isProbe = (bytes) => bytes.length > 500; // the module that tests for plain SIMD is tiny
   const fakes = {
     validate: (bytes) => (isProbe(bytes) ? knows : validate(bytes)),
-    Module: new Proxy(Module, {
-      construct: (_, [bytes]) => (isProbe(bytes) ? fake : new Module(bytes)),
-    }),
+    Module: new Proxy(Module, { construct: (_, [bytes]) => (isProbe(bytes) ? fake : new Module(bytes)) }),
     Instance: new Proxy(Instance, {
       construct: (_, [module, imports]) =>
         module === fake ? { exports: fake } : new Instance(module, imports),
@@ -64,10 +62,7 @@ async function chosen({
   const codes = [];
   const load = async () => {
     for (let count = 0; count < loads; count++) {
-      await Vit.load(file, { variant }).then(
-        (vit) => vit.dispose(),
-        ({ code }) => codes.push(code),
-      );
+      await Vit.load(file, { variant }).then((vit) => vit.dispose(), ({ code }) => codes.push(code));
     }
   };
   const work = Object.entries(fakes).reduce(
