@@ -198,15 +198,10 @@ test("an image that is too large is refused before the wasm heap grows", async (
 
 test("a trap in the module is an error with code internal, and the next call starts a new module", async () => {
   let healthy = false;
-  const trapping = (exports) =>
-    healthy
-      ? exports
-      : {
-          ...exports,
-          vitw_run: () => {
-            throw new WebAssembly.RuntimeError("unreachable");
-          },
-        };
+  const vitw_run = () => {
+    throw new WebAssembly.RuntimeError("unreachable");
+  };
+  const trapping = (exports) => (healthy ? exports : { ...exports, vitw_run });
   const [instances] = await instancesOf(async () => {
     const vit = await load(modelPath(name));
     await rejects(() => vit.classify(image), "internal", /unreachable.*starts it anew/);

@@ -156,21 +156,24 @@ test("each member of an image is read once, so that it cannot change between che
 });
 
 test("an image may change, shrink or be detached while its call waits", async () => {
-  const vit = await load(modelPath(name));
-  const want = (await vit.classify(image)).logits;
-  const buffer = new ArrayBuffer(4 * 784, { maxByteLength: 8 * 784 });
-  new Float32Array(buffer).set(image);
-  const first = vit.classify(new Float32Array(buffer));
-  buffer.resize(4);
-  assert.deepEqual((await first).logits, want);
-  const mine = image.slice();
-  const second = vit.classify(mine);
-  structuredClone(mine.buffer, { transfer: [mine.buffer] });
-  assert.deepEqual((await second).logits, want);
-  const list = Array.from({ length: 65 }, () => image.slice());
-  const all = vit.classifyAll(list);
-  for (const one of list) structuredClone(one.buffer, { transfer: [one.buffer] });
-  await refused("one of a later batch", () => all, "bad_image", /^image 64: .*got 0/);
+  for (const worker of [false, true]) {
+    const vit = await load(modelPath(name), { worker });
+    const want = (await vit.classify(image)).logits;
+    const buffer = new ArrayBuffer(4 * 784, { maxByteLength: 8 * 784 });
+    new Float32Array(buffer).set(image);
+    const first = vit.classify(new Float32Array(buffer));
+    buffer.resize(4);
+    assert.deepEqual((await first).logits, want);
+    const mine = image.slice();
+    const second = vit.classify(mine);
+    assert.equal(mine.length, image.length, "the array is still the caller's");
+    structuredClone(mine.buffer, { transfer: [mine.buffer] });
+    assert.deepEqual((await second).logits, want);
+    const list = Array.from({ length: 65 }, () => image.slice());
+    const all = vit.classifyAll(list);
+    for (const one of list) structuredClone(one.buffer, { transfer: [one.buffer] });
+    await refused("one of a later batch", () => all, "bad_image", /^image 64: .*got 0/);
+  }
 });
 
 test("the arguments of load may change while it waits", async () => {
