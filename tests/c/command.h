@@ -4,7 +4,6 @@
 
 #include "train_support.h"
 
-#include "../../src/train/files.h"
 #include "models.h"
 
 #include <sys/wait.h>
@@ -51,30 +50,15 @@ static inline void put_idx(const char *name, size_t count, size_t side, const ui
     free(bytes);
 }
 
-static inline vit_model *read_model(const char *path) {
-    uint8_t *bytes;
-    size_t size;
-    vit_error why = {""};
-    vit_model *model = NULL;
-    if (read_file(&bytes, &size, path, SIZE_MAX / 2, &why) ||
-        vit_open(&model, bytes, size, NULL, &why))
-        check_failed(__FILE__, __LINE__, "%s: %s", path, why.text);
-    free(bytes);
-    return model;
-}
-
 static inline bool exists(const char *path) {
     return access(path, F_OK) == 0;
 }
 
 static inline bool same_files(const char *a, const char *b) {
-    uint8_t *x, *y;
     size_t n, m;
-    vit_error why;
-    bool read =
-        !read_file(&x, &n, a, SIZE_MAX / 2, &why) && !read_file(&y, &m, b, SIZE_MAX / 2, &why);
-    bool same = read && n == m && memcmp(x, y, n) == 0;
-    if (read) free(x), free(y);
+    uint8_t *x = bytes_of(a, &n), *y = bytes_of(b, &m);
+    bool same = n == m && memcmp(x, y, n) == 0;
+    free(x), free(y);
     return same;
 }
 

@@ -52,11 +52,7 @@ struct parts {
 static struct parts parts_of(const char *path) {
     struct parts parts = {0};
     size_t size;
-    vit_error why = {""};
-    if (read_file(&parts.bytes, &size, path, SIZE_MAX / 2, &why)) {
-        check_failed(__FILE__, __LINE__, "%s", why.text);
-        exit(EXIT_FAILURE);
-    }
+    parts.bytes = bytes_of(path, &size);
     for (size_t i = 8; i > 0; i--) parts.length = parts.length << 8 | parts.bytes[i - 1];
     parts.header = strndup((char *)parts.bytes + 8, parts.length);
     for (size_t n = strlen(parts.header); n && parts.header[n - 1] == ' ';)

@@ -124,10 +124,8 @@ TEST("if --out is standard output, it gets only the model's bytes, behind any ea
     CHECK(vit("quantize --model %s --out /proc/self/fd/1 2>/dev/null >> %s; true", MODEL, copy) ==
               0,
           "%s", said);
-    uint8_t *bytes;
     size_t size;
-    vit_error why = {""};
-    MUST(read_file(&bytes, &size, copy, 1 << 20, &why));
+    uint8_t *bytes = bytes_of(copy, &size);
     CHECK(size > 6 && !memcmp(bytes, "before", 6), "the earlier bytes are gone");
     free(bytes);
 }

@@ -40,10 +40,8 @@ TEST("vit quantize writes the same bytes every time, also over its own model") {
     vit("quantize --model %s --out %s", MODEL, file_at("int8.safetensors"));
     int code = vit("quantize --model=%s --out=%s", MODEL, out);
     CHECK(code == 0 && same_files(out, file_at("int8.safetensors")), "%d: %s", code, said);
-    uint8_t *bytes;
     size_t size;
-    vit_error why = {""};
-    MUST(read_file(&bytes, &size, MODEL, SIZE_MAX / 2, &why));
+    uint8_t *bytes = bytes_of(MODEL, &size);
     put_file(self, bytes, size);
     free(bytes);
     code = vit("quantize --model %s --out %s", self, self);
@@ -81,11 +79,9 @@ TEST("vit quantize refuses wrong options and files with a message, and writes no
 /* The command reads from a pipe, so it is surely at work when the signal comes. */
 TEST("an interrupted vit quantize writes nothing") {
     const char *pipe = file_at("pipe"), *out = file_at("never.safetensors");
-    uint8_t *bytes;
-    size_t size;
-    vit_error why = {""};
     int status = 0;
-    MUST(read_file(&bytes, &size, MODEL, SIZE_MAX / 2, &why));
+    size_t size;
+    uint8_t *bytes = bytes_of(MODEL, &size);
     REQUIRE(mkfifo(pipe, 0600) == 0, "no pipe");
     pid_t child = fork();
     if (child == 0) {

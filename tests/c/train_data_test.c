@@ -77,9 +77,8 @@ TEST("a pair of IDX files is read, plain or gzipped, and refused if the gzip is 
     CHECK_SAME_BITS(data.images, pair.images + 16, IMAGES * PIXELS, "gzipped images");
     data_close(&data);
 
-    uint8_t *bytes;
     size_t size;
-    MUST(read_file(&bytes, &size, zipped, SIZE_MAX / 2, &why));
+    uint8_t *bytes = bytes_of(zipped, &size);
     for (size_t cut = 0; cut < size; cut++) {
         put_file(zipped, bytes, cut);
         CHECK(data_open(&data, zipped, labels, &recipe.config, &why) != VIT_OK,

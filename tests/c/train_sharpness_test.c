@@ -88,39 +88,16 @@ static float *gradient_uphill(vit_model *model, const struct recipe *recipe,
     return sum;
 }
 
-static void must(vit_status status, const vit_error *why) {
-    if (!status) return;
-    printf("%s\n", why->text);
-    exit(EXIT_FAILURE);
-}
-
-static vit_model *model_of(const struct recipe *recipe) {
-    vit_model *model;
-    vit_error why = {""};
-    must(vit_create(&model, &recipe->config, recipe->model, strlen(recipe->model), &vit_native,
-                    &why),
-         &why);
-    init_parameters(model, recipe->seed);
-    return model;
-}
-
 static vit_model *trained(const struct recipe *recipe, const struct data_set *data,
                           size_t threads) {
-    vit_model *model;
-    uint8_t *bytes;
-    size_t size;
     char out[256];
     vit_error why = {""};
     bool finished = false;
     strcpy(out, scratch_path("step"));
     struct train_job job = {.recipe = recipe, .data = data};
     struct train_files files = {.out = out, .fresh = true, .threads = threads};
-    must(train_run(&job, &files, &finished, &why), &why);
-    if (!finished) exit(EXIT_FAILURE);
-    must(read_file(&bytes, &size, out, SIZE_MAX / 2, &why), &why);
-    must(vit_open(&model, bytes, size, &vit_native, &why), &why);
-    free(bytes);
-    return model;
+    CHECK(!train_run(&job, &files, &finished, &why) && finished, "%s", why.text);
+    return read_model(out);
 }
 
 /* An epoch shuffles the samples, so parts of several samples are tested with equal samples. */
@@ -139,7 +116,8 @@ TEST("a sharpness-aware step follows the gradients at points uphill of the batch
         const struct run *run = &RUNS[k];
         struct data_set data = noise(run->alike);
         struct recipe recipe = one_step(run->distance, run->part);
-        vit_model *model = model_of(&recipe), *stepped = trained(&recipe, &data, run->threads);
+        vit_model *model = fresh_model(&recipe, recipe.seed),
+                  *stepped = trained(&recipe, &data, run->threads);
         size_t count, part = run->part ? run->part : SAMPLES;
         const float *before = vit_parameters(model, &count);
         const float *after = vit_parameters(stepped, &count);

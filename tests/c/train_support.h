@@ -5,6 +5,11 @@
 
 #include "small_task.h"
 
+#include "../../src/kernels/kernels.h"
+#include "../../src/save.h"
+#include "../../src/train/files.h"
+#include "../../src/train/init.h"
+
 #include <unistd.h>
 
 /* ---- A temporary directory for each file of tests ------------------------ */
@@ -24,6 +29,41 @@ static inline char *scratch_path(const char *name) {
 static inline void put_file(const char *path, const void *bytes, size_t size) {
     FILE *file = fopen(path, "wb");
     if (!file || fwrite(bytes, 1, size, file) != size || fclose(file)) exit(EXIT_FAILURE);
+}
+
+/* A file's bytes. The caller frees them. */
+static inline uint8_t *bytes_of(const char *path, size_t *size) {
+    uint8_t *bytes = NULL;
+    vit_error why = {""};
+    if (read_file(&bytes, size, path, SIZE_MAX / 2, &why)) {
+        printf("%s\n", why.text);
+        exit(EXIT_FAILURE);
+    }
+    return bytes;
+}
+
+static inline vit_model *read_model(const char *path) {
+    size_t size;
+    uint8_t *bytes = bytes_of(path, &size);
+    vit_error why = {""};
+    vit_model *model = NULL;
+    if (vit_open(&model, bytes, size, NULL, &why))
+        check_failed(__FILE__, __LINE__, "%s: %s", path, why.text);
+    free(bytes);
+    return model;
+}
+
+/* A recipe's model before its first step. */
+static inline vit_model *fresh_model(const struct recipe *recipe, uint64_t seed) {
+    vit_model *model = NULL;
+    vit_error why = {""};
+    if (vit_create(&model, &recipe->config, recipe->model, strlen(recipe->model), &vit_native,
+                   &why)) {
+        printf("%s\n", why.text);
+        exit(EXIT_FAILURE);
+    }
+    init_parameters(model, seed);
+    return model;
 }
 
 __attribute__((destructor)) static void remove_scratch(void) {

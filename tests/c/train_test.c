@@ -85,11 +85,9 @@ static uint8_t *trained(const struct recipe *recipe, const char *name, size_t th
                         struct watcher *watcher) {
     vit_error why = {""};
     bool finished = false;
-    uint8_t *bytes = NULL;
     vit_status status = run(recipe, name, threads, false, NULL, watcher, &finished, &why);
     CHECK(!status && finished, "%s: %s", name, why.text);
-    CHECK(!read_file(&bytes, size, scratch_path(name), SIZE_MAX / 2, &why), "%s", why.text);
-    return bytes;
+    return bytes_of(scratch_path(name), size);
 }
 
 static void check_same(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size,
@@ -166,8 +164,7 @@ TEST("a run learns a small task, its file opens, and evaluation agrees with the 
     CHECK(within(score.loss, watcher.last.validation_loss, 1e-5), "%g and %g", score.loss,
           watcher.last.validation_loss);
     CHECK(access(scratch_path("learnt.checkpoint"), F_OK) != 0, "the checkpoint is still there");
-    uint8_t *log;
-    MUST(read_file(&log, &size, scratch_path("learnt.log.tsv"), SIZE_MAX / 2, &why));
+    uint8_t *log = bytes_of(scratch_path("learnt.log.tsv"), &size);
     size_t lines = 0;
     for (size_t i = 0; i < size; i++) lines += log[i] == '\n';
     CHECK(lines == 1 + recipe.epochs, "the log has %zu lines", lines);
@@ -223,18 +220,10 @@ TEST("a run stopped in the middle of an epoch and resumed gives the bits of a ru
 
 /* The parameters of a model file. The caller frees them. */
 static float *parameters_in(const char *name, size_t *count) {
-    vit_model *model = NULL;
-    vit_error why = {""};
-    uint8_t *bytes = NULL;
-    size_t size = 0;
-    bool read = !read_file(&bytes, &size, scratch_path(name), SIZE_MAX / 2, &why) &&
-                !vit_open(&model, bytes, size, &vit_native, &why);
-    CHECK(read, "%s: %s", name, why.text);
-    if (!read) exit(EXIT_FAILURE);
+    vit_model *model = read_model(scratch_path(name));
     float *all = vit_parameters(model, count), *copy = malloc(*count * sizeof *copy);
     memcpy(copy, all, *count * sizeof *copy);
     vit_close(model);
-    free(bytes);
     return copy;
 }
 
@@ -249,10 +238,7 @@ TEST("snapshots go from the first parameters to the last, and change nothing abo
     uint8_t *with = trained(&recipe, "with", 2, &sizes[1], &watcher);
     snapshots = 0;
     check_same(without, sizes[0], with, sizes[1], "with snapshots");
-    vit_model *fresh = NULL;
-    vit_error why = {""};
-    MUST(vit_create(&fresh, &recipe.config, recipe.model, strlen(recipe.model), &vit_native, &why));
-    init_parameters(fresh, recipe.seed);
+    vit_model *fresh = fresh_model(&recipe, recipe.seed);
     float *last = parameters_in("with", &count), *before = NULL;
     for (size_t i = 0; i < 5; i++) {
         char name[64];
@@ -304,9 +290,8 @@ TEST("a checkpoint of another run, or a damaged one, is refused, and --fresh sta
     expect_other_run(&recipe, 2, "another recipe");
     recipe.learning_rate /= 2;
 
-    uint8_t *bytes;
     size_t size;
-    MUST(read_file(&bytes, &size, scratch_path("half.checkpoint"), SIZE_MAX / 2, &why));
+    uint8_t *bytes = bytes_of(scratch_path("half.checkpoint"), &size);
     for (size_t i = 0; i < size; i += size / 40) {
         bytes[i] ^= 16;
         put_file(scratch_path("half.checkpoint"), bytes, size);
@@ -327,12 +312,11 @@ TEST("a checkpoint with impossible numbers, or that is not a file, is refused") 
     struct watcher watcher = {.stop_epoch = 2};
     vit_error why = {""};
     bool finished;
-    uint8_t *bytes;
     size_t size;
     char path[256];
     MUST(run(&recipe, "half", 2, true, NULL, &watcher, &finished, &why));
     strcpy(path, scratch_path("half.checkpoint"));
-    MUST(read_file(&bytes, &size, path, SIZE_MAX / 2, &why));
+    uint8_t *bytes = bytes_of(path, &size);
     struct epoch_record record;
     uint8_t *first = bytes + size - sizeof(uint64_t) - recipe.epochs * sizeof record;
     memcpy(&record, first, sizeof record);
@@ -363,13 +347,8 @@ TEST("a checkpoint with impossible numbers, or that is not a file, is refused") 
 
 TEST("fine-tuning starts from the given parameters") {
     struct recipe recipe = recipe_of(RECIPE);
-    vit_model *models[2];
+    vit_model *models[2] = {fresh_model(&recipe, 0), fresh_model(&recipe, 1)};
     vit_error why = {""};
-    for (size_t i = 0; i < 2; i++) {
-        MUST(vit_create(&models[i], &recipe.config, recipe.model, strlen(recipe.model), &vit_native,
-                        &why));
-        init_parameters(models[i], i);
-    }
     size_t count;
     float *a = vit_parameters(models[0], &count), *b = vit_parameters(models[1], &count);
     CHECK(memcmp(a, b, count * sizeof *a) != 0, "two seeds, one start");
@@ -380,19 +359,18 @@ TEST("fine-tuning starts from the given parameters") {
 }
 
 /* A random model of the small task whose classes have these names. */
-static void make_model(vit_model **model, const char *labels, int classes, uint64_t seed) {
+static vit_model *make_model(const char *labels, int classes, uint64_t seed) {
     static const char AS[] = "\"classes\": 3", NAMED[] = "\"labels\": [\"a\", \"b\", \"c\"]";
     const char *count = strstr(RECIPE, AS), *names = strstr(RECIPE, NAMED);
     char json[sizeof RECIPE + 128];
-    vit_error why = {""};
-    REQUIRE(count && names && count < names, "the small task's recipe is another one");
+    if (!count || !names || count > names) exit(EXIT_FAILURE); /* RECIPE is another one */
     snprintf(json, sizeof json, "%.*s\"classes\": %d%.*s\"labels\": %s%s", (int)(count - RECIPE),
              RECIPE, classes, (int)(names - count - (ptrdiff_t)strlen(AS)), count + strlen(AS),
              labels, names + strlen(NAMED));
     struct recipe recipe = recipe_of(json);
-    MUST(vit_create(model, &recipe.config, recipe.model, strlen(recipe.model), &vit_native, &why));
-    init_parameters(*model, seed);
+    vit_model *model = fresh_model(&recipe, seed);
     recipe_close(&recipe);
+    return model;
 }
 
 TEST("fine-tuning keeps the head's rows of shared classes, or the whole head if only the number is "
@@ -408,10 +386,9 @@ TEST("fine-tuning keeps the head's rows of shared classes, or the whole head if 
         {"[\"A\", \"b \"]", 2, {-1, -1}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        vit_model *from, *fresh, *model;
-        make_model(&from, "[\"a\", \"b\", \"c\"]", 3, 1);
-        make_model(&fresh, cases[i].labels, cases[i].classes, 2);
-        make_model(&model, cases[i].labels, cases[i].classes, 2);
+        vit_model *from = make_model("[\"a\", \"b\", \"c\"]", 3, 1);
+        vit_model *fresh = make_model(cases[i].labels, cases[i].classes, 2);
+        vit_model *model = make_model(cases[i].labels, cases[i].classes, 2);
         vit_error why = {""};
         size_t count, heads = 0;
         CHECK(!init_from(model, from, &why), "%s", why.text);
@@ -509,9 +486,9 @@ TEST("training on all images works without a validation part") {
     recipe.epochs = 1;
     struct watcher watcher = {0};
     size_t size = 0;
-    uint8_t *bytes = trained(&recipe, "all", 2, &size, &watcher), *log = NULL;
+    uint8_t *bytes = trained(&recipe, "all", 2, &size, &watcher);
+    uint8_t *log = bytes_of(scratch_path("all.log.tsv"), &size);
     vit_error why = {""};
-    MUST(read_file(&log, &size, scratch_path("all.log.tsv"), SIZE_MAX / 2, &why));
     CHECK(memmem(log, size, "\t-\t-\t", 5), "no dashes in the log");
     CHECK(watcher.steps == 15, "%zu steps of 32 for 460 images", watcher.steps);
     free(log);
