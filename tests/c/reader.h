@@ -3,7 +3,6 @@
 #define READER_H
 
 #include "train/evaluate.h"
-#include "train/files.h"
 
 enum { DIGIT_AREA = 28 * 28, DIGITS = 10 };
 
@@ -25,18 +24,9 @@ struct reading {
 /* Opens `name` of weights/ for up to `batch` planes at once. */
 static inline struct reader reader_open(const char *name, size_t pad, size_t batch) {
     struct reader r = {.name = name, .pad = pad, .images = floats(batch * DIGIT_AREA)};
-    uint8_t *bytes;
-    size_t size;
     char path[512];
-    vit_error why = {""};
     snprintf(path, sizeof path, GOLDEN_DIR "/../../weights/%s.safetensors", name);
-    vit_status status = read_file(&bytes, &size, path, SIZE_MAX / 2, &why);
-    if (!status) status = vit_open(&r.model, bytes, size, NULL, &why);
-    if (status) {
-        printf("%s\n", why.text);
-        exit(EXIT_FAILURE);
-    }
-    free(bytes);
+    r.model = read_model(path);
     size_t need = vit_state_size(r.model, batch, NULL);
     r.memory = malloc(need);
     vit_state_init(&r.state, r.memory, need, r.model, batch, NULL);
