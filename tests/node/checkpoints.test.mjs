@@ -128,11 +128,7 @@ test("problem_type says whether the logits are of one label, of several, or valu
 });
 
 test("a checkpoint's folder is read by its address, its path or its files", async (t) => {
-  const files = {
-    "config.json": json(CONFIG),
-    "preprocessor_config.json": json(PREPROCESSOR),
-    "model.safetensors": weights,
-  };
+  const files = { "config.json": json(CONFIG), "preprocessor_config.json": json(PREPROCESSOR), "model.safetensors": weights };
   const folder = folderOf(t, files);
   const pages = Object.entries(files).map(([name, bytes]) => [`/m/${name}`, file(bytes)]);
   const url = await serve(t, Object.fromEntries(pages));

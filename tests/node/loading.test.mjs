@@ -215,10 +215,7 @@ test("the last of a config's repeated keys counts, as in JSON.parse", async () =
 
 test("load takes a module of one's own as an address, bytes, a Response or compiled", async (t) => {
   const bytes = wasmBytes("scalar");
-  const url = await serve(t, {
-    "/streamed.wasm": file(bytes, "application/wasm"),
-    "/untyped.wasm": file(bytes, "text/plain"),
-  });
+  const url = await serve(t, { "/streamed.wasm": file(bytes, "application/wasm"), "/untyped.wasm": file(bytes, "text/plain") });
   const compiled = await WebAssembly.compile(bytes);
   const sources = [
     wasmPath("scalar"),

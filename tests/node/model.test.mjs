@@ -134,10 +134,7 @@ test("probabilities are softmax(logits / temperature), and a temperature changes
     assert.equal(vit.config.temperature, temperature);
     for (const [at, { classes, logits }] of (await vit.classifyAll(images)).entries()) {
       assert.deepEqual(logits, plain[at].logits);
-      assert.deepEqual(
-        classes.map(({ index }) => index).slice(0, 1),
-        plain[at].classes.map(({ index }) => index).slice(0, 1),
-      );
+      assert.deepEqual(classes.map(({ index }) => index).slice(0, 1), plain[at].classes.map(({ index }) => index).slice(0, 1));
       for (const { index, p } of classes) {
         const share = (z) => Math.exp((z - logits[index]) / temperature);
         const want = 1 / logits.reduce((sum, z) => sum + share(z), 0);
