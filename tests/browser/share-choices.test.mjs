@@ -22,7 +22,7 @@ const CHOICES = {
   strokes: { moment: "3" },
   doubt: { temperature: "4" },
   learning: { step: "7", ...(runs && PANEL) },
-  cnn: { direction: "to", blocks: "2" },
+  cnn: { blocks: "2" },
   masks: { mask: "causal" },
   why: { class: "4" },
 };
@@ -34,7 +34,7 @@ const CONTROLS = {
   "out-mlp-1-0": ".part[data-part='mlp 1 0']", "out-head-0-2": ".part[data-part='head 0 2']", measure: "#layers .chips",
   moment: "#strokes-time", temperature: "#doubt .temperature input", step: "#learning-step",
   "live-ours": "#learning-live [data-kind=ours]", "live-myvit": "#learning-live [data-kind=myvit]",
-  direction: "#cnn .chips >> nth=0", blocks: "#cnn .chips >> nth=1", mask: "#masks .chips", class: "#why-class",
+  blocks: "#cnn .chips", mask: "#masks .chips", class: "#why-class",
 };
 const at = (name) => CONTROLS[name] ?? `#${name}`;
 

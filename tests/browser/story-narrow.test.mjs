@@ -61,7 +61,7 @@ describe("the story on a narrow screen", { skip }, () => {
   });
 
   test("a tap chooses a patch", { skip: unasked }, async () => {
-    const picture = (await open("cnn")).locator(".cnn-fields canvas").nth(1);
+    const picture = (await open("cnn")).locator(".grid canvas").first();
     await picture.scrollIntoViewIfNeeded();
     const { width, height } = await picture.boundingBox();
     await picture.tap({ position: { x: (width * 1.5) / 7, y: (height * 4.5) / 7 } });

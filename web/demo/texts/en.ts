@@ -736,72 +736,6 @@ MNIST's four files into a folder, name it in $VITRINE_DATA and run: npm run buil
   },
 };
 
-/** 8. Beside a convolutional network. */
-const cnn = {
-  lead: `A convolutional network slides small filters over the picture: each of its units sees a little window, and each \
-layer widens it. A Vision Transformer cuts the picture into patches, and attention may join any two of them at once. \
-Here are one of each, of almost the same size, trained on the same digits.`,
-  task: "Choose a patch in any picture here, and compare what reaches it. Then measure the speed on your own machine.",
-  notice: `The convolutional unit's window grows step by step and never leaves its neighbourhood; the mean at the end joins all \
-units. After one block of attention a Transformer's token has already seen every patch.`,
-  vit: "Transformer",
-  convolutions: "Convolutions",
-  chooser: "patch chooser",
-  chooserKeys: "Arrow keys choose the patch.",
-  reachTitle: "What a unit can see",
-  reachWords: "The window of one unit at the chosen patch, after each step. What it cannot see is faded.",
-  reach: (network: string) => `What a unit can see: ${network}`,
-  convolution: (n: number, stride: number, side: number) =>
-    `Convolution ${n}${stride > 1 ? `, every ${stride === 2 ? "second" : `${stride}th`} place` : ""}: ${side}×${side} pixels`,
-  pooled: "Mean of all units: the whole picture",
-  embedded: (rows: number, columns: number) => `Embedding: ${rows}×${columns} pixels`,
-  block: (n: number, reached: number, own: string, place: string, most: string) =>
-    `Block ${n}: ${reached} patches. Itself ${own}, then ${place} ${most}`,
-  rolloutCite: "A patch's colour is its share in the token by attention rollout: in each block a token keeps half of itself, and the \
-mean of the heads gives the other half (Abnar and Zuidema, arXiv:2005.00928).",
-  measuredTitle: "The same, measured",
-  measuredWords: `Each square of your drawing is inverted in turn, ink to paper and paper to ink, and both networks run again. A colour \
-tells how much a unit's numbers change, by their length.`,
-  measured: (network: string) => `Measured reach: ${network}`,
-  direction: "Which way",
-  chipFrom: "Whom the chosen square reaches",
-  chipTo: "Who reaches the chosen unit",
-  depth: "The Transformer after",
-  stage: (blocks: number) => (blocks === 0 ? "the embedding" : `block ${blocks}`),
-  measuring: (done: number, all: number) => `Measuring: ${done} of ${all} squares`,
-  from: (reached: number, all: number) => `The chosen square changes ${reached} of ${all} units.`,
-  to: (reached: number, all: number) => `${reached} of ${all} squares change the chosen unit.`,
-  tableTitle: "Size, accuracy, speed",
-  parameters: "Learned numbers",
-  products: "Products of two numbers for a digit",
-  million: (count: string) => `${count} million`,
-  right: (images: string) => `Right answers on MNIST's ${images} test digits`,
-  wrong: "Wrong",
-  time: "Time for your digit, here",
-  milliseconds: (ms: string) => `${ms} ms`,
-  measure: "Measure the speed",
-  timing: "Measuring…",
-  speed: (slower: string, ratio: string, rounds: number, calls: number) =>
-    `${slower}: ${ratio} times as long. Median of ${rounds} rounds of ${calls} digits each, in turn.`,
-  why: (convolutions: number, vit: number) =>
-    `On these digits the convolutions win: ${convolutions} wrong answers against ${vit}, in one run each. That neighbours belong \
-together, and that a stroke is a stroke wherever it lies, is built into a convolution. The Transformer has to learn both from \
-the examples, and 55,000 small pictures are few.`,
-  when: "When which is better",
-  papers: [
-    "Few pictures, convolutions; very many, attention: pre-trained on 9 million photos a Transformer was much worse than a ResNet of \
-about its cost, on 90 million and more it was better (Dosovitskiy et al., arXiv:2010.11929, section 4.3).",
-    "A middle way helps where data is scarce: attention that starts as a convolution and may unlearn it needs fewer examples than a \
-plain Transformer (d’Ascoli et al., arXiv:2103.10697).",
-    "They see differently: a Transformer's lowest layers look near and far at once, and with too few pictures they do not learn to \
-look near (Raghu et al., arXiv:2108.08810).",
-    "Where much is hidden, attention holds out longer: Transformers still named up to 60 % of photos of which 80 % was covered, and \
-bore shuffled patches better than convolutions did (Naseer et al., arXiv:2105.10497).",
-    "It is not attention alone: a convolutional network built and trained with the Transformers' other ideas equals them on \
-photos (Liu et al., ConvNeXt, arXiv:2201.03545).",
-  ],
-};
-
 /** 9. Encoder, decoder. */
 const masks = {
   leads: [
@@ -941,7 +875,7 @@ const teach = {
   ],
 };
 
-export const en = { ...opening, own, page, chapters, ownPage, grid, story, patches, positions, score, layers, strokes, doubt, learning, cnn, masks, teachIt, teach };
+export const en = { ...opening, own, page, chapters, ownPage, grid, story, patches, positions, score, layers, strokes, doubt, learning, masks, teachIt, teach };
 
 export type Texts = typeof en;
 export type GridTexts = Texts["grid"];

@@ -1,62 +1,126 @@
-/** 8. Beside a convolutional network: two small models of one size read the visitor's drawing. */
-import { smallModel } from "../../../explain/models.ts";
-import { Bars } from "../../bars.ts";
-import { linked } from "../../cite.ts";
+/** Beside a convolutional network: what one unit of each of two small models can see, measured on the drawing. */
+import type { Classification } from "vitrine";
 import { h } from "../../../dom.ts";
+import { smallModel } from "../../../explain/models.ts";
+import { shapeOf } from "../../../pixels.ts";
+import { lengthOf, seenBy, stridesOf } from "../../../receptive.ts";
+import type { Said } from "../../../texts/sentences.ts";
+import { percentage } from "../../../texts/words.ts";
+import { linked } from "../../cite.ts";
 import { coalesce } from "../../coalesce.ts";
+import { fold } from "../../fold.ts";
+import { HeatGrid } from "../../grid.ts";
+import { buildGuess } from "../../guess.ts";
 import { loads } from "../../loads.ts";
 import type { Build, Scene, Story } from "../../scene.ts";
-import { buildMeasured } from "./measured.ts";
-import { type Both, type Name, NAMES, ORDER, type Pair, type Read } from "./pair.ts";
-import { buildReach } from "./pictures.ts";
+import { paperOf, patchIn } from "../../tokens.ts";
+import { Influence, type Name, NAMES, ORDER, type Pair } from "./influence.ts";
 import { buildTable } from "./table.ts";
+import { texts } from "./texts/en.ts";
 
-export const texts = {};
+const CELL = 34;
 
-export const build: Build = (root, story) => {
-  const { cnn: texts } = story.texts;
-  const body = h("div");
-  const papers = texts.papers.map((sentence) => h("li", {}, ...linked(sentence)));
-  root.append(
-    h("p", { className: "lead" }, texts.lead), h("p", { className: "task" }, texts.task), body,
-    h("p", { className: "notice-this" }, texts.notice),
-    h("h3", {}, texts.when), h("ul", { className: "cnn-papers" }, ...papers));
+export { texts };
+
+export const build: Build<typeof texts> = (root, story, words) => {
+  const asked = h("div"), body = h("div");
+  const papers = Object.values(words.papers).map((sentence) => h("li", {}, ...linked(sentence)));
+  root.append(h("p", { className: "lead" }, words.lead), asked, body, fold(story, words.when, h("ul", { className: "cnn-papers" }, ...papers)));
   return loads(body, story, async () => {
     const [vit, convolutions] = await Promise.all([smallModel(NAMES.vit), smallModel(NAMES.convolutions)]);
-    return buildFigures({ vit, convolutions }, story);
+    return buildFigures({ vit, convolutions }, asked, story, words);
   });
 };
 
-async function buildFigures(pair: Pair, story: Story): Promise<[Node, (scene: Scene) => void]> {
-  const { cnn: texts } = story.texts;
-  const barsOf = (name: Name) => new Bars(texts[name], pair[name].config.labels);
-  const bars = { convolutions: barsOf("convolutions"), vit: barsOf("vit") };
-  const [reach, drawReach] = buildReach(pair, story);
-  const [measured, drawMeasured] = buildMeasured(pair, story);
-  const [table, drawTable] = await buildTable(pair, story);
-  const answer = (name: Name) => h("figure", { id: `cnn-${name}` }, h("h3", {}, texts[name]), bars[name].root);
-  const root = h("div", {}, h("div", { className: "side-by-side" }, ...ORDER.map(answer)), reach, measured, table);
-  let both: Both | undefined, now: Scene;
-
-  /** Both models read the drawing. */
-  const read = coalesce(async (scene: Scene) => {
-    const vit = await story.classify(scene, { attention: true }, pair.vit) as Read | undefined;
-    const other = await story.classify(scene, {}, pair.convolutions);
-    if (!vit || !other) return;
-    bars.vit.draw(vit.classes);
-    bars.convolutions.draw(other.classes);
-    both = { version: scene.version, input: vit.input, attention: vit.attention };
-    draw();
+async function buildFigures(pair: Pair, asked: HTMLElement, story: Story, words: Said<typeof texts>): Promise<[Node, (scene: Scene) => void]> {
+  const table = await buildTable(pair, story, words), reach = buildReach(pair, story, words);
+  const guess = buildGuess(asked, story, { question: words.question, options: words.options, truth: reach.truth });
+  let read: { version: number; answers: Record<Name, Classification> } | undefined;
+  const readAgain = coalesce(async (scene: Scene) => {
+    const [vit, convolutions] = [await story.classify(scene, {}, pair.vit), await story.classify(scene, {}, pair.convolutions)];
+    if (!vit || !convolutions) return;
+    read = { version: scene.version, answers: { vit, convolutions } };
+    table.draw(read.answers);
+    void reach.follow(scene.version, vit.input);
   });
-  const draw = () => {
-    if (!both) return;
-    drawReach(now, both);
-    drawMeasured(now, both);
-    drawTable(both);
-  };
-  return [root, (scene) => {
-    now = scene;
-    if (both?.version === scene.version) draw();
-    else read(scene);
+  return [h("div", {}, reach.root, table.root), (scene) => {
+    reach.draw(scene);
+    if (read?.version !== scene.version) readAgain(scene);
+    guess(scene);
   }];
 }
+
+/** Both networks side by side: how much each square changes the unit at the chosen patch. */
+function buildReach(pair: Pair, story: Story, words: Said<typeof texts>) {
+  const { choices, texts: { story: common, grid } } = story;
+  const networks = ORDER.map((name) => ({
+    name, influence: new Influence(pair[name]), says: h("figcaption", { id: `cnn-reached-${name}` }),
+    grid: new HeatGrid({
+      label: words.figure({ network: words.names[name] }), texts: grid, cell: CELL, number: share,
+      rowName: (row) => common.row(row + 1), columnName: (column) => common.column(column + 1),
+      choose: (row, column) => story.choose({ patch: [row, column] }),
+    }),
+  }));
+  const [convolutions, vit] = networks.map(({ influence }) => influence) as [Influence, Influence];
+  const side = lengthOf(seenBy([0, 0], stridesOf(pair.convolutions.config)));
+  let now: Scene | undefined, told = false;
+
+  /** The chosen patch in the small models' grid. */
+  const chosen = (scene: Scene) => {
+    const { gridRows: rows, gridCols: columns } = shapeOf(pair.vit.config), [row, column] = patchIn(scene, rows, columns);
+    return { rows, columns, row, column, at: row * columns + column };
+  };
+  const paint = () => {
+    if (!now) return;
+    const { rows, columns, row, column, at } = chosen(now), all = rows * columns;
+    const top = Math.max(...networks.flatMap(({ influence }) => influence.stages.flatMap((stage) => [...reaching(stage, at)])));
+    for (const { name, influence: { stages, measured }, grid, says } of networks) {
+      const stage = stages[name === "vit" ? Number(blocks.value) : stages.length - 1];
+      if (!stage) continue;
+      const values = reaching(stage, at), reached = countOf(values);
+      grid.draw({ values, rows, columns, scale: { top, uniform: 0 }, dark: now.dark, under: paperOf(now), marked: { row, column } });
+      says.textContent = measured < all ? words.measuring({ done: measured, all }) : words[name]({ reached, all, side });
+      Object.assign(says.dataset, { reached: String(reached), measured: String(measured), values: values.join(" ") });
+    }
+  };
+  const stages = Array.from({ length: pair.vit.config.depth + 1 }, (_, n) => [String(n), n ? words.block({ n }) : words.embedding] as const);
+  const blocks = choices.chips("blocks", words.depth, stages, "0", paint);
+  const root = h("div", { className: "panel side-by-side" },
+    ...networks.map(({ name, grid, says }) => h("figure", {}, h("h3", {}, words.names[name]), grid.root, says)),
+    h("div", {}, blocks.root, h("p", { className: "grid-legend" }, words.scale)));
+
+  /** Measures one network after the other. Returns whether another drawing did not come between. */
+  const follow = async (version: number, input: Float32Array) =>
+    (await convolutions.follow(version, input, paint)) && vit.follow(version, input, paint);
+  return {
+    root, follow,
+    draw(scene: Scene): void {
+      now = scene;
+      paint();
+    },
+    /** How many squares reach the token after the first block. The first answer shows them. */
+    async truth(scene: Scene) {
+      const read = await story.classify(scene, {}, pair.vit);
+      if (!read || !(await follow(scene.version, read.input))) return undefined;
+      if (!told && blocks.value === "0") blocks.value = "1";
+      told = true;
+      paint();
+      const { at } = chosen(scene), values = reaching(vit.stages[1]!, at), heard = values.filter((value) => value > 0);
+      const reached = heard.length, all = values.length, least = share(Math.min(...heard)), own = share(values[at]!);
+      const window = countOf(reaching(convolutions.stages.at(-1)!, at));
+      return { option: optionOf(reached, all), words: words.truth({ reached, all, own, least, window }) };
+    },
+  };
+}
+
+/** How much each square changes one unit, of a matrix whose rows are the squares. */
+const reaching = (stage: Float32Array, unit: number): Float32Array =>
+  stage.filter((_, at) => at % Math.sqrt(stage.length) === unit);
+
+const countOf = (values: Float32Array): number => values.filter((value) => value > 0).length;
+
+const optionOf = (reached: number, all: number) => (reached === all ? "all" : reached < 2 ? "own" : reached < 10 ? "near" : "many");
+
+/** A change in percent, which may be above 100. */
+const share = (value: number): string =>
+  value === 0 ? percentage(0, 0) : value < 0.0005 ? `< ${percentage(0.001, 1)}` : percentage(value, 1);

@@ -1,64 +1,91 @@
-/** Measures who reaches whom: changes one square after another, and looks at every unit. */
+/** The two networks, and who reaches whom in them: one square after another is changed, and every unit looked at. */
 import type { Vit } from "vitrine";
 import { slices } from "../../slices.ts";
-import { changes, invert } from "./reach.ts";
+
+/** Convolutions alone, and a Transformer with 2-D sines as positions. */
+export const NAMES = { convolutions: "convolutions", vit: "sincos2d" } as const;
+export const ORDER = ["convolutions", "vit"] as const;
+export type Name = keyof typeof NAMES;
+export type Pair = Record<Name, Vit>;
 
 const REST = 200; // milliseconds without a change of the drawing, because each change begins anew
 
-/**
- * `stages` has a matrix (N,N) for the patches' embedding and for each block: row s, column u tells how
- * much unit u changes when square s is inverted. `measured` rows are there so far.
- */
 export class Influence {
+  /** For the patches' embedding and for each block (N,N): row s, column u is how much unit u changes when square s is inverted. */
   stages: Float32Array[] = [];
+  /** Rows that are there so far. */
   measured = 0;
   readonly #vit: Vit;
   #version = -1;
+  #whole = Promise.resolve(false);
 
   constructor(vit: Vit) {
     this.#vit = vit;
   }
 
-  get squares(): number {
-    const { image_size, patch_size } = this.#vit.config;
-    return (image_size[0] / patch_size[0]) * (image_size[1] / patch_size[1]);
+  /**
+   * Follows the drawing, an image (H,W). `changed` is called from time to time, and at the end.
+   * @returns whether all squares were measured; another drawing ends it before.
+   */
+  follow(version: number, image: Float32Array, changed: () => void): Promise<boolean> {
+    if (version !== this.#version) {
+      this.#version = version;
+      this.measured = 0;
+      this.#whole = this.#measure(version, image, changed);
+    }
+    return this.#whole;
   }
 
-  /** Follows the drawing, an image (H,W). `changed` is called from time to time, and at the end. */
-  async follow(version: number, image: Float32Array, changed: () => void): Promise<void> {
-    if (version === this.#version) return;
-    this.#version = version;
-    this.measured = 0;
+  async #measure(version: number, image: Float32Array, changed: () => void): Promise<boolean> {
+    const vit = this.#vit;
     await new Promise((rested) => setTimeout(rested, REST));
-    if (this.#version !== version) return;
-    const { squares: N } = this, { image_size, patch_size } = this.#vit.config;
-    const columns = image_size[1], across = columns / patch_size[1];
-    const before = await this.#units(image);
-    if (this.#version !== version) return;
-    this.stages = before.map(() => new Float32Array(N * N));
-    const pause = slices();
+    const { image_size: [rows, columns], patch_size, width } = vit.config;
+    const across = columns / patch_size[1], N = (rows / patch_size[0]) * across;
+    if (this.#version !== version) return false;
+    const before = await unitsOf(vit, image), pause = slices();
+    const stages = before.map(() => new Float32Array(N * N));
     let drawn = performance.now();
     for (let square = 0; square < N; square++) {
-      const place = [Math.floor(square / across), square % across] as const;
-      const after = await this.#units(invert(image, columns, place, patch_size));
-      if (this.#version !== version) return;
-      after.forEach((units, stage) => {
-        this.stages[stage]!.set(changes(before[stage]!, units, this.#vit.config.width), square * N);
-      });
+      const after = await unitsOf(vit, invert(image, columns, [Math.floor(square / across), square % across], patch_size));
+      if (this.#version !== version) return false;
+      this.stages = stages;
+      after.forEach((units, stage) => stages[stage]!.set(changes(before[stage]!, units, width), square * N));
       this.measured++;
       await pause();
-      if (this.#version !== version) return;
+      if (this.#version !== version) return false;
       if (performance.now() - drawn < 100) continue; // because drawing takes longer than measuring
       changed();
       drawn = performance.now();
     }
     changed();
+    return true;
   }
+}
 
-  /** The patches' tokens (N,D) at every stage. */
-  async #units(image: Float32Array): Promise<Float32Array[]> {
-    const { depth, prefix, width } = this.#vit.config;
-    const { trace } = await this.#vit.classify(image, { trace: true });
-    return Array.from({ length: depth + 1 }, (_, stage) => trace!.tokens(stage).subarray(prefix.length * width));
+/** The patches' tokens (N,D) at every stage. */
+async function unitsOf(vit: Vit, image: Float32Array): Promise<Float32Array[]> {
+  const { depth, prefix, width } = vit.config;
+  const { trace } = await vit.classify(image, { trace: true });
+  return Array.from({ length: depth + 1 }, (_, stage) => trace!.tokens(stage).subarray(prefix.length * width));
+}
+
+/** How far two runs (N,D) differ in each unit (N): the length of the difference by the length of the first. */
+function changes(before: Float32Array, after: Float32Array, width: number): Float32Array {
+  return Float32Array.from({ length: before.length / width }, (_, unit) => {
+    let [apart, whole] = [0, 0];
+    for (let i = unit * width; i < (unit + 1) * width; i++) {
+      apart += (after[i]! - before[i]!) ** 2;
+      whole += before[i]! ** 2;
+    }
+    return apart === 0 ? 0 : Math.sqrt(apart / whole);
+  });
+}
+
+/** A copy of an image (H,W), in which the pixels of one square are turned from ink to paper and back. */
+function invert(image: Float32Array, columns: number, [row, column]: readonly [number, number], [height, width]: readonly [number, number]): Float32Array {
+  const changed = image.slice();
+  for (let y = row * height; y < (row + 1) * height; y++) {
+    for (let x = column * width; x < (column + 1) * width; x++) changed[y * columns + x] = 1 - image[y * columns + x]!;
   }
+  return changed;
 }

@@ -1,59 +1,118 @@
-/** Size, accuracy and speed of both networks. */
+/** What both networks answer; their size, accuracy and speed. */
+import type { Classification, Vit, VitConfig } from "vitrine";
+import { readSafetensors } from "../../../../base/safetensors.mjs";
+import { button, h } from "../../../dom.ts";
 import accuracy from "../../../explain/accuracy.json";
 import { weightsOf } from "../../../explain/models.ts";
-import { readSafetensors } from "../../../../base/safetensors.mjs";
+import { percent } from "../../../logits.ts";
+import { stridesOf } from "../../../receptive.ts";
+import type { Said } from "../../../texts/sentences.ts";
 import { decimal, percentage, whole } from "../../../texts/words.ts";
-import { button, h } from "../../../dom.ts";
 import type { Story } from "../../scene.ts";
+import { slices } from "../../slices.ts";
 import { saveableTable } from "../../table.ts";
-import { type Both, type Name, NAMES, ORDER, type Pair } from "./pair.ts";
-import { multiplications } from "./reach.ts";
-import { measure } from "./speed.ts";
+import { type Name, NAMES, ORDER, type Pair } from "./influence.ts";
+import type { texts } from "./texts/en.ts";
 
 const { images, right } = accuracy.models;
 
 const parametersOf = async (name: Name): Promise<number> =>
   [...readSafetensors(await weightsOf(NAMES[name])).tensors.values()].reduce((sum, { data }) => sum + data.length, 0);
 
-const accuracyOf = (name: Name) => right[NAMES[name]];
-
-export async function buildTable(pair: Pair, { texts: { cnn: texts }, say }: Story): Promise<[HTMLElement, (both: Both) => void]> {
+/** Returns the table and what writes both networks' answers to a drawing into it. */
+export async function buildTable(pair: Pair, { say }: Story, words: Said<typeof texts>) {
   const parameters = { vit: await parametersOf("vit"), convolutions: await parametersOf("convolutions") };
-  const times = { convolutions: h("td", {}, "–"), vit: h("td", {}, "–") };
-  const verdict = h("output", { id: "cnn-speed" });
-  const row = (title: string, cell: (name: Name) => string) =>
-    h("tr", {}, h("th", { scope: "row" }, title), ...ORDER.map((name) => h("td", { data: { model: name } }, cell(name))));
+  const wrong = { vit: images - right[NAMES.vit], convolutions: images - right[NAMES.convolutions] };
+  const row = (title: string, cell: (name: Name) => string) => {
+    const cells = ORDER.map((name) => h("td", {}, cell(name)));
+    return { root: h("tr", {}, h("th", { scope: "row" }, title), ...cells), cells };
+  };
+  const reads = row(words.reads, () => "–"), times = row(words.time, () => "–");
   const table = h("table", { className: "cnn-table" },
-    h("thead", {}, h("tr", {}, h("th"), ...ORDER.map((name) => h("th", { scope: "col" }, texts[name])))),
-    h("tbody", {},
-      row(texts.parameters, (name) => whole(parameters[name])),
-      row(texts.products, (name) => texts.million(decimal(multiplications(pair[name].config) / 1e6, 1))),
-      row(texts.right(whole(images)), (name) => percentage(accuracyOf(name) / images, 2)),
-      row(texts.wrong, (name) => whole(images - accuracyOf(name))),
-      h("tr", {}, h("th", { scope: "row" }, texts.time), ...ORDER.map((name) => times[name]))));
+    h("thead", {}, h("tr", {}, h("th"), ...ORDER.map((name) => h("th", { scope: "col" }, words.names[name])))),
+    h("tbody", {}, ...[
+      reads,
+      row(words.parameters, (name) => whole(parameters[name])),
+      row(words.products, (name) => words.million({ count: decimal(multiplications(pair[name].config) / 1e6, 1) })),
+      row(words.right({ images }), (name) => percentage(right[NAMES[name]] / images, 2)),
+      row(words.wrong, (name) => whole(wrong[name])),
+      times,
+    ].map(({ root }) => root)));
+  const verdict = h("output", { id: "cnn-speed" });
   let input: Float32Array | undefined, busy = false;
 
   const run = async () => {
     if (busy || !input) return;
     busy = true;
-    press.setAttribute("aria-disabled", "true");
-    verdict.textContent = texts.timing;
+    press.ariaDisabled = "true";
+    verdict.textContent = words.timing;
     try {
-      const { median, rounds, calls } = await measure(ORDER.map((name) => pair[name]), input);
-      ORDER.forEach((name, at) => (times[name].textContent = texts.milliseconds(decimal(median[at]!, 2))));
+      const median = await measure(ORDER.map((name) => pair[name]), input);
+      median.forEach((ms, at) => (times.cells[at]!.textContent = words.milliseconds({ ms: decimal(ms, 2) })));
       const slower = median[0]! > median[1]! ? 0 : 1, ratio = median[slower]! / median[1 - slower]!;
-      verdict.textContent = texts.speed(texts[ORDER[slower]!], decimal(ratio, 1), rounds, calls);
+      verdict.textContent = words.speed({ slower: words.names[ORDER[slower]!], ratio: decimal(ratio, 1), rounds: ROUNDS, calls: CALLS });
       Object.assign(verdict.dataset, { convolutions: String(median[0]), vit: String(median[1]), ratio: String(ratio) });
       say(verdict.textContent);
     } finally {
       busy = false;
-      press.removeAttribute("aria-disabled");
+      press.ariaDisabled = null;
     }
   };
-  const press = button(texts.measure, () => void run(), { id: "cnn-measure" });
-  const root = h("div", { className: "figure" },
-    h("h3", {}, texts.tableTitle), h("div", { className: "grid-scroll" }, saveableTable(table, texts.tableTitle)),
-    h("div", { className: "cnn-measure" }, press, verdict),
-    h("p", {}, texts.why(images - accuracyOf("convolutions"), images - accuracyOf("vit"))));
-  return [root, (both) => (input = both.input)];
+  const press = button(words.measure, () => void run(), { id: "cnn-measure" });
+  const root = h("div", { className: "panel side-by-side" },
+    h("div", { className: "grid-scroll" }, saveableTable(table, words.table)),
+    h("div", { className: "cnn-says" }, h("p", {}, words.why(wrong)), press, verdict));
+  const draw = (answers: Record<Name, Classification>) => {
+    ({ input } = answers.vit);
+    ORDER.forEach((name, at) => {
+      const { label, p } = answers[name].classes[0]!, cell = reads.cells[at]!;
+      cell.textContent = `${label}, ${percent(p)}`;
+      Object.assign(cell.dataset, { model: name, label, p: String(p) });
+    });
+  };
+  return { root, draw };
+}
+
+// ---- Size -------------------------------------------------------------------
+
+const SIDE = 3; // of every convolution
+
+/** How many numbers a model multiplies for one image. */
+function multiplications(config: Readonly<VitConfig>): number {
+  const { image_size: [height, width], patch_size, channels, width: D, depth, mlp_width, classes, prefix } = config;
+  let area = height * width, depthIn = channels, count = 0, unit = 1;
+  const strides = stridesOf(config);
+  for (const [at, layer] of config.stem.entries()) {
+    const out = typeof layer === "number" ? layer : layer[0], stride = strides[at]!;
+    area /= stride * stride;
+    unit *= stride;
+    count += area * depthIn * out * SIDE * SIDE;
+    depthIn = out;
+  }
+  const patches = (height / patch_size[0]) * (width / patch_size[1]);
+  count += patches * depthIn * (patch_size[0] / unit) * (patch_size[1] / unit) * D;
+  const T = patches + prefix.length;
+  const block = T * (4 * D * D + 2 * D * mlp_width) + 2 * T * T * D; // projections and MLP; scores and mixing
+  return count + depth * block + D * classes;
+}
+
+// ---- Speed ------------------------------------------------------------------
+
+const ROUNDS = 25, CALLS = 8; // clocks of browsers are coarse, so a round times several calls together
+
+const medianOf = (times: readonly number[]): number => times.toSorted((a, b) => a - b)[times.length >> 1]!;
+
+/** Milliseconds a call of each model, the median of the rounds. The models take turns, in slices. */
+async function measure(models: readonly Vit[], image: Float32Array): Promise<number[]> {
+  const times = models.map((): number[] => []), pause = slices();
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (const [at, vit] of models.entries()) {
+      const begin = performance.now();
+      for (let call = 0; call < CALLS; call++) await vit.classify(image);
+      const took = (performance.now() - begin) / CALLS;
+      if (round > 0) times[at]!.push(took); // the first round warms up
+      await pause();
+    }
+  }
+  return times.map(medianOf);
 }
