@@ -153,7 +153,7 @@ export class HeatGrid {
       return;
     }
     const { low, high, shares } = "low" in scale ? { ...scale, shares: undefined } : { low: 0, high: scale.top, shares: scale };
-    const top = shares && high === 1 ? percentage(1, 0) : number(high); // percent never says 100 %
+    const top = number === percent && high === 1 ? percentage(1, 0) : number(high); // percent never says 100 %
     drawLegend(this.#legend, shares, dark, [number(low), top, shares?.uniform ? texts.tick(number(shares.uniform)) : ""]);
   }
 
