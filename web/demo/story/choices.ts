@@ -13,6 +13,11 @@ export class Choices {
     return this.#made.get(name);
   }
 
+  /** Whether anything was chosen whose name begins so. */
+  has(beginning: string): boolean {
+    return [...this.#made.keys()].some((name) => name.startsWith(beginning));
+  }
+
   /** Keeps what the visitor chose; undefined is as at first. */
   set(name: string, value: string | number | boolean | undefined): void {
     if (value === undefined) this.#made.delete(name);
