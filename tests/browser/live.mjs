@@ -34,6 +34,7 @@ export const choose = async (page, preset, epochs) => {
 export const visitLive = async (browser, options) => {
   const visit = await visitChapter(browser, "learning", DIGITS[1], options);
   await visit.page.locator("#learning-says[data-label]").waitFor(); // the figures above have their height
+  await visit.page.locator("#train-it > summary").click();
   await visit.page.locator("#learning-live-train").scrollIntoViewIfNeeded();
   return visit;
 };

@@ -12,12 +12,11 @@ describe("how it learnt", { skip }, () => {
   let page;
   before(async () => {
     ({ page } = await visitChapter(browser, "learning", DIGITS[3]));
-    await page.locator("#learning .learning-settled[data-step]:not([data-step=''])").waitFor();
+    await page.locator("#learning-says[data-label]").waitFor();
   });
 
   const says = () => dataOf(page, "#learning-says");
   const atStep = (step) => page.locator(`#learning-says[data-step="${step}"]`).waitFor();
-  const bars = () => page.locator("#learning .bars li").evaluateAll((rows) => rows.map((row) => Number(row.dataset.p)));
   /** What a snapshot says, by label. */
   const answerOf = async ({ weights }, drawing) => {
     const vit = await Vit.load(weights);
@@ -26,39 +25,54 @@ describe("how it learnt", { skip }, () => {
     return classes;
   };
 
-  test("at each stop of the slider the bars are what that snapshot says", async () => {
+  test("the strip has what the snapshots say up to the slider's stop, and no more before the question is answered", async () => {
+    const strip = page.locator("#learning .learning-strip canvas[role=application]"), words = page.locator("#learning .learning-strip .grid-words");
+    await strip.focus();
+    const drawing = await drawingOn(page);
+    for (let at = 0; at < 6; at++) {
+      await page.keyboard.press("ArrowRight");
+      const p = (await answerOf(learning[at], drawing)).find(({ label }) => label === "0").p, { step } = learning[at];
+      const want = `digit 0, step ${step}: ${at > 4 ? "not reached yet" : `${(100 * p).toFixed(1)} %`}`;
+      await words.filter({ hasText: want }).waitFor();
+    }
+    await strip.blur();
+    assert.equal(await page.locator(".learning-settled").textContent(), "");
+  });
+
+  test("the question is checked by the snapshots, and uncovers what all of them say", async () => {
+    const drawing = await drawingOn(page), labels = [];
+    for (const snapshot of learning) labels.push((await answerOf(snapshot, drawing))[0].label);
+    const first = labels.findLastIndex((label) => label !== "3") + 1, { step } = learning[first];
+    assert.ok(step > 50 && step <= 500, `${step}: an untrained model does not say 3`);
+    await page.locator("#learning .guess").getByRole("button", { name: "later" }).click();
+    await page.locator("#learning .truth[data-right=false]", { hasText: `From step ${step} on every snapshot reads 3` }).waitFor();
+    assert.match(await page.locator("#learning .truth").textContent(), new RegExp(`At step ${learning[first - 1].step} it still read ${labels[first - 1]}\\.$`));
+    assert.equal(Number((await dataOf(page, ".learning-settled")).step), step);
+    assert.equal(await page.locator(".learning-settled").textContent(), `From step ${step} on it says 3.`);
+    await page.locator("#learning .guess").getByRole("button", { name: "51 to 500" }).click();
+    await page.locator("#learning .truth[data-right=true]").waitFor();
+  });
+
+  test("at each stop of the slider the answer is what that snapshot says", async () => {
     const drawing = await drawingOn(page);
     await page.locator("#learning-step").focus();
     await page.keyboard.press("Home");
     await atStep(0);
     const seen = new Set();
     for (const at of [0, 1, 2]) {
-      const { step, label, p } = await says();
+      const { step, label, p } = await says(), [best] = await answerOf(learning[at], drawing);
       assert.equal(Number(step), learning[at].step);
-      const classes = await answerOf(learning[at], drawing);
-      assert.equal(label, classes[0].label);
-      assert.ok(Math.abs(Number(p) - classes[0].p) < 1e-5, `${p}, not ${classes[0].p}`);
-      const shown = await bars();
-      for (const { index, p } of classes) assert.ok(Math.abs(shown[index] - p) < 1e-5, `${index}: ${shown[index]}, not ${p}`);
+      assert.equal(label, best.label);
+      assert.ok(Math.abs(Number(p) - best.p) < 1e-5, `${p}, not ${best.p}`);
       seen.add(await page.locator("#learning-step").getAttribute("aria-valuetext"));
       await page.keyboard.press("ArrowRight");
       await atStep(learning[at + 1].step);
     }
     assert.equal(seen.size, 3, "the slider says each stop");
     assert.match([...seen][0], /^At step 0 it says \d, \d+\.\d %$/);
-  });
-
-  test("the last stop says the digit that was drawn, and the step is named from which all say it", async () => {
-    await page.locator("#learning-step").focus();
     await page.keyboard.press("End");
     await atStep(learning.at(-1).step);
     assert.equal((await says()).label, "3");
-    const drawing = await drawingOn(page);
-    const labels = [];
-    for (const snapshot of learning) labels.push((await answerOf(snapshot, drawing))[0].label);
-    const first = labels.findLastIndex((label) => label !== "3") + 1;
-    assert.ok(first > 0, "untrained models do not all say 3");
-    assert.equal(Number((await dataOf(page, ".learning-settled")).step), learning[first].step);
   });
 
   test("positions of patches that share a side grow alike", async () => {
@@ -97,6 +111,23 @@ describe("how it learnt", { skip }, () => {
       const text = `Over 1,000 test digits: ${((100 * count) / images).toFixed(1)} % right`;
       await page.locator(".learning-test", { hasText: text }).waitFor();
     }
+  });
+
+  test("folded, the curves have the measured share of each stop, and the filters keep most of their start", async () => {
+    await page.locator("#learning summary", { hasText: "curves and filters" }).click();
+    const { images, right } = accuracy().learning, end = learning.length - 1;
+    await page.locator("#learning-step").focus();
+    await page.keyboard.press("End");
+    await atStep(learning[end].step);
+    const dots = () => page.locator("#learning .more svg circle").evaluateAll((all) => all.map((dot) => Number(dot.getAttribute("cy"))));
+    await page.waitForFunction(() => document.querySelectorAll("#learning .more svg circle").length === 2);
+    const [share, digit] = (await dots()).map((y) => (160 - y) / 150); // 100 % is 150 pixels above 0 %
+    assert.ok(Math.abs(share - right[end] / images) < 1e-3, `${share}`);
+    assert.ok(Math.abs(digit - (await says()).p) < 1e-3, `${digit}`);
+    const filters = (at) => readSafetensors(learning[at].weights).tensors.get("patch_embed.proj.weight").data;
+    const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0), [a, b] = [filters(0), filters(end)];
+    const cosine = (dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b))).toFixed(2);
+    await page.locator("#learning .more figcaption", { hasText: `those of step 0 is ${cosine}.` }).waitFor();
   });
 
   test("Enter on the strip chooses a stop, and the screen reader hears what it says", async () => {

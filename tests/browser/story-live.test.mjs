@@ -263,6 +263,7 @@ describe("without MNIST", { skip }, () => {
         await route.fulfill({ body, contentType: "text/javascript" });
       }),
     });
+    await other.page.locator("#train-it > summary").click();
     const figure = other.page.locator("#learning-live");
     await figure.locator(".without").waitFor();
     assert.match(await figure.textContent(), /nothing can be trained here.*\$VITRINE_DATA.*npm run build/);

@@ -65,7 +65,7 @@ describe("the story on a narrow screen", { skip }, () => {
     await picture.scrollIntoViewIfNeeded();
     const { width, height } = await picture.boundingBox();
     await picture.tap({ position: { x: (width * 1.5) / 7, y: (height * 4.5) / 7 } });
-    await page.locator(".rail-patch", { hasText: "row 5, column 2" }).waitFor();
+    await page.locator(".rail-patch", { hasText: "row 5, column 2" }).waitFor({ state: "attached" });
   });
 
   test("nor does a chapter with another kind of positions, or with a model without a stem", async () => {

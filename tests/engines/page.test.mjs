@@ -232,7 +232,9 @@ describe("the page in this engine", { skip }, () => {
     });
 
     test("a training in the tab learns: the loss falls and it reads test images", needsMnist, async () => {
-      await goTo("learning", "#learning-live-train");
+      await goTo("learning", "#train-it");
+      await page.evaluate(() => (document.getElementById("train-it").open = true));
+      await there("#learning-live-train");
       await page.keyboard.press("Shift"); // ends the page's hold on the chapter that the address names
       await page.evaluate(() => document.getElementById("learning-live").scrollIntoView()); // far from the screen a run rests
       await click("#learning-live [data-kind=myvit]");

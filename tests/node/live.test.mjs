@@ -8,7 +8,7 @@ import { COUNTS, packDigits, PIXELS, unpackDigits } from "../../web/base/digits.
 import { importTypescript } from "../../web/scripts/typescript.mjs";
 
 const recipe = await importTypescript("web/demo/story/chapters/learning/live/recipe.ts");
-const { KINDS } = await importTypescript("web/demo/story/chapters/positions/kinds.ts");
+const { RECENT, RecentLoss } = await importTypescript("web/demo/story/chapters/learning/live/run.ts");
 const similarity = await importTypescript("web/demo/story/chapters/learning/similarity.ts");
 const { cosines, positionsOf } = await importTypescript("web/demo/story/vectors.ts");
 const numbers = await importTypescript("web/demo/story/chapters/positions/numbers.ts");
@@ -34,7 +34,7 @@ test("every choice of the panel makes a recipe that trains", async () => {
       {}, { augment: true }, { residual: false },
       ...OFFERED.width.flatMap((width) => headsFor(width).map((heads) => ({ width, heads }))),
       ...OFFERED.depth.map((depth) => ({ depth })),
-      ...KINDS.flatMap((position) => OFFERED.patch.map((patch) => ({ position, patch }))),
+      ...OFFERED.position.flatMap((position) => OFFERED.patch.map((patch) => ({ position, patch }))),
       ...Object.values(BREAKS).map((change) => change(preset)),
     ];
     for (const some of all) {
@@ -77,6 +77,22 @@ test("the presets and their breaks: each changes one thing only", () => {
   assert.deepEqual(BREAKS.head(PRESETS.myvit), { heads: 1 });
   assert.ok(Math.abs(BREAKS.rate(PRESETS.myvit).rate - 0.15) < 1e-12);
   assert.deepEqual(BREAKS.rate({ ...PRESETS.ours, rate: 5 }), { rate: 10 }, "no more than the trainer takes");
+});
+
+test("the shown loss is the mean over the images of the last steps, of which an epoch's last has fewer", () => {
+  const batch = 4, images = 30, steps = 8, recent = new RecentLoss(batch, images); // 7 batches of 4, and one of 2
+  const sizes = Array.from({ length: 3 * steps }, (_, at) => (at % steps === steps - 1 ? 2 : 4));
+  const losses = sizes.map((_, at) => 2 / (1 + at) + (at % 3));
+  const mean = (from, to) => {
+    let [sum, all] = [0, 0];
+    for (let at = from; at <= to; at++) [sum, all] = [sum + sizes[at] * losses[at], all + sizes[at]];
+    return sum / all;
+  };
+  for (let at = 0; at < sizes.length; at++) {
+    const got = recent.add({ step: (at % steps) + 1, loss: mean(at - (at % steps), at) }); // as a trainer says it
+    assert.ok(Math.abs(got - mean(Math.max(0, at - RECENT + 1), at)) < 1e-9, `step ${at}: ${got}`);
+    assert.equal(recent.steps, Math.min(at + 1, RECENT));
+  }
 });
 
 test("a packed digit comes back within half a level of 15, with its label", () => {

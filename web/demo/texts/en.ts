@@ -627,115 +627,6 @@ const doubt = {
   notLoaded: "The digits did not load; reload the page to try again.",
 };
 
-interface LiveStep {
-  epoch: number;
-  epochs: number;
-  step: number;
-  steps: number;
-  loss: string;
-  right: string;
-  speed: string;
-  left: string;
-}
-
-/** 7. How it learnt. */
-const learning = {
-  lead: `Training shows a model pictures with their answers, and after each step its numbers move a little \
-so that the right answer would have been likelier. One small Vision Transformer was kept at 36 moments of its \
-training. Each of them reads your drawing.`,
-  task: "Move the slider from the first step to the last, or press Play. Then draw another digit.",
-  notice: `At the start the position vectors are noise. In the end patches that share a side have similar ones, \
-though nobody told the model which patches touch. The filters change less: much of their random start is still in them at the end.`,
-  cite: "That learned positions find the grid, and what the filters become, is in Dosovitskiy et al., arXiv:2010.11929, section 4.5 and figure 7. This model: learned positions, width 32, 3 blocks, 4 heads.",
-  slider: "Step of training",
-  play: "Play",
-  spacing: (stops: number, last: string) =>
-    `${stops} stops from step 0 to ${last}. A step is one batch of 128 digits. The stops are close together at first, where \
-most changes; the gaps grow with the square of the stop's number.`,
-  says: (step: string, label: string, p: string) => `At step ${step} it says ${label}, ${p}`,
-  test: (images: string, right: string, loss: string) => `Over ${images} test digits: ${right} right, loss ${loss}.`,
-  settled: (step: string, label: string) => `From step ${step} on it says ${label}.`,
-  bars: "What it says",
-  strip: "What it says at every stop",
-  digit: (label: string) => `digit ${label}`,
-  step: (step: string) => `step ${step}`,
-  curves: "Curves of the training",
-  curvesWords: (label?: string) =>
-    `Share of right answers over the steps${label === undefined ? "" : `, and the probability of ${label} for your drawing`}`,
-  curvesLegend: (images: string) =>
-    `Solid: right answers among MNIST's first ${images} test digits. Dashed: in your drawing, the probability of the digit that \
-it says in the end. Across: steps.`,
-  positions: "Positions: how like the chosen patch's",
-  nearAndFar: (near: string, far: string) =>
-    `The cosine of two position vectors: 1 where they point the same way, 0 where they have nothing in common. \
-Mean of patches that share a side: ${near}; of all others: ${far}.`,
-  attention: "Attention of the class token",
-  attentionWords: (layer: number, layers: number, head: number, heads: number) =>
-    `Layer ${layer} of ${layers}, head ${head} of ${heads}, of the snapshot.`,
-  filters: "Filters",
-  largestWeight: (filter: number, row: number, column: number, weight: string) =>
-    `Largest: filter ${filter}, row ${row}, column ${column}: ${weight}`,
-  filtersWords: (cosine: string) =>
-    `Each 4×4 picture is one filter: a patch is multiplied by it, pixel by pixel, and the sum is one number of the token. \
-One scale for all stops. Cosine between these filters and those of step 0: ${cosine}.`,
-  live: {
-    heading: "Train one yourself, here",
-    lead: `A new Vision Transformer begins with random numbers and learns in this tab, from MNIST's first training images. After each \
-epoch it reads 1,000 test images that it does not train on, and all along your drawing. The first run loads 1 MB of images. \
-Training rests while the tab is hidden or this figure is far from the screen.`,
-    without: `MNIST's images are not in this build, so nothing can be trained here: they are not part of the repository. To have them, put \
-MNIST's four files into a folder, name it in $VITRINE_DATA and run: npm run build`,
-    panel: "What to train",
-    presets: "Recipes to begin with",
-    kinds: { myvit: "MyViT", ours: "Ours, small" },
-    controls: {
-      width: "Width", depth: "Blocks", heads: "Heads", patch: "Patch", position: "Positions", rate: "Learning rate",
-      residual: "Residual connections", augment: "Augmentation", images: "Images", epochs: "Epochs",
-    },
-    two: "Two runs side by side",
-    acts: "The buttons act on",
-    runs: { first: "First run", second: "Second run" },
-    train: "Train",
-    pause: "Pause",
-    goOn: "Go on",
-    step: "Step",
-    restart: "Restart",
-    save: "Download the model",
-    breakIt: "Break it:",
-    breaks: { positions: "no positions", residual: "no residual connections", rate: "learning rate × 30", head: "one head" },
-    progress: "Progress of the training",
-    prepared: (done: string, all: string) => `${done} of ${all} images are ready`,
-    at: ({ epoch, epochs, step, steps, loss, right, speed, left }: LiveStep) =>
-      `Epoch ${epoch} of ${epochs}, step ${step} of ${steps}: loss ${loss}, ${right} right. ${speed} images a second, ${left} s left.`,
-    loading: "The images load…",
-    training: "Training…",
-    paused: "Paused.",
-    resting: "It rests until you look again.",
-    finished: (right: string, images: string, share: string) => `Finished. It reads ${right} of the ${images} test images right: ${share}.`,
-    failed: (why: string) => `The training ended: ${why}`,
-    about: (recipe: string, images: string, change: string) => `This run: ${recipe}, ${images} training images${change && `, with ${change}`}.`,
-    recipe: "The recipe, as vit train takes it",
-    curve: "Loss and test accuracy",
-    curveWords: (loss: string, share: string) => `Loss and test accuracy over the epochs. Loss: ${loss || "none yet"}. Test accuracy: ${share || "none yet"}.`,
-    curveLegend: "Line and left axis: the loss in training, the mean of the epoch so far. Dots and right axis: right answers among the test images.",
-    bars: "What it reads in your drawing",
-    says: (label: string, p: string) => `It says ${label}, ${p}.`,
-    confusion: "Test images: what they are, what it reads",
-    confusionWords: "Each row is a class, each column an answer. Right answers lie on the diagonal.",
-    written: (label: string) => `a ${label}`,
-    read: (label: string) => `read as ${label}`,
-    fixed: "Nothing to learn: these positions are computed, or there are none.",
-    from: "Images from",
-    sources: { mnist: "MNIST", folder: "a folder", idx: "IDX files" },
-    pick: { folder: "A folder with a subfolder for each class", idx: "Images and labels, as they are or .gz" },
-    shrunk: "The middle square of each image becomes 28×28 grey pixels, black 0, white 1. A tenth is kept to test with. Nothing leaves this tab.",
-    own: (classes: string, train: string, test: string) => `${classes}: ${train} images to train on, ${test} to test with.`,
-    refused: (why: string) => `Not taken: ${why}`,
-    filters: "Filters of the run",
-    filtersWords: "How each number of a token weighs the pixels of its patch. The scale grows with the weights.",
-  },
-};
-
 /** 9. Encoder, decoder. */
 const masks = {
   leads: [
@@ -875,7 +766,7 @@ const teach = {
   ],
 };
 
-export const en = { ...opening, own, page, chapters, ownPage, grid, story, patches, positions, score, layers, strokes, doubt, learning, masks, teachIt, teach };
+export const en = { ...opening, own, page, chapters, ownPage, grid, story, patches, positions, score, layers, strokes, doubt, masks, teachIt, teach };
 
 export type Texts = typeof en;
 export type GridTexts = Texts["grid"];

@@ -2,68 +2,69 @@
 import { snapshot } from "../../../explain/models.ts";
 import type { Scene, Story } from "../../scene.ts";
 import { slices } from "../../slices.ts";
+import { largest } from "../../vectors.ts";
 
-/**
- * The answers to one drawing (K, snapshots): each class's probability at each stop. They are read in
- * slices; until then they are 0.
- */
+/** The answers to one drawing (K, snapshots): each class's probability at each stop. Until it is read, a stop has zeros. */
 export class Answers {
   readonly p: Float32Array;
-  read = 0;
+  /** Whether all snapshots have read the drawing. */
+  whole = false;
   #version = -1;
+  #done = Promise.resolve(false);
   readonly #story: Story;
+  readonly #classes: number;
   readonly #count: number;
 
   constructor(story: Story, classes: number, count: number) {
     this.#story = story;
+    this.#classes = classes;
     this.#count = count;
     this.p = new Float32Array(classes * count);
-  }
-
-  /** The class that the last snapshot reads, once all have read. */
-  get final(): number | undefined {
-    return this.read === this.#count ? this.#bestOf(this.#count - 1) : undefined;
-  }
-
-  /** The first stop from which on all read the final class. */
-  get settled(): number | undefined {
-    if (this.final === undefined) return undefined;
-    let at = this.#count - 1;
-    while (at > 0 && this.#bestOf(at - 1) === this.final) at--;
-    return at;
   }
 
   /** A class's probability at every stop. */
   row = (index: number): Float32Array => this.p.subarray(index * this.#count, (index + 1) * this.#count);
 
-  /** Follows the drawing. `changed` is called from time to time, and at the end. */
-  async follow(scene: Scene, changed: () => void): Promise<void> {
-    if (scene.version === this.#version) return;
-    this.#version = scene.version;
+  /** The class that a stop reads. */
+  at = (stop: number): number => largest(Array.from({ length: this.#classes }, (_, index) => this.row(index)[stop]!));
+
+  /** The first stop from which on all read the same. */
+  get settled(): number {
+    let stop = this.#count - 1;
+    const final = this.at(stop);
+    while (stop > 0 && this.at(stop - 1) === final) stop--;
+    return stop;
+  }
+
+  /**
+   * Follows the drawing. `changed` is called from time to time, and at the end.
+   * @returns whether all have read it; another drawing ends it before.
+   */
+  follow(scene: Scene, changed: () => void): Promise<boolean> {
+    if (scene.version !== this.#version) {
+      this.#version = scene.version;
+      this.#done = this.#readAll(scene, changed);
+    }
+    return this.#done;
+  }
+
+  async #readAll(scene: Scene, changed: () => void): Promise<boolean> {
     const pause = slices();
     let drawn = performance.now();
-    this.read = 0;
+    this.whole = false;
+    this.p.fill(0);
     for (let at = 0; at < this.#count; at++) {
-      const vit = await snapshot(at);
-      const result = await this.#story.classify(scene, {}, vit);
-      if (this.#version !== scene.version || !result) return;
-      for (const { index, p } of result.classes) this.p[index * this.#count + at] = p;
-      this.read++;
+      const result = await this.#story.classify(scene, {}, await snapshot(at));
+      if (this.#version !== scene.version || !result) return false;
+      for (const { index, p } of result.classes) this.row(index)[at] = p;
       await pause();
-      if (this.#version !== scene.version) return;
+      if (this.#version !== scene.version) return false;
       if (performance.now() - drawn < 100) continue; // because drawing takes longer than reading
       changed();
       drawn = performance.now();
     }
+    this.whole = true;
     changed();
-  }
-
-  #bestOf(at: number): number {
-    let best = 0;
-    const classes = this.p.length / this.#count;
-    for (let index = 1; index < classes; index++) {
-      if (this.p[index * this.#count + at]! > this.p[best * this.#count + at]!) best = index;
-    }
-    return best;
+    return true;
   }
 }

@@ -1,174 +1,186 @@
-/** The figures of one snapshot, and of all of them. */
-import accuracy from "../../../explain/accuracy.json";
-import { snapshot } from "../../../explain/models.ts";
-import { percent } from "../../../logits.ts";
-import { Bars } from "../../bars.ts";
+/** What the snapshots make of the drawing: the one at the chosen stop, and all of them. */
 import { h } from "../../../dom.ts";
+import { scaleOf } from "../../../../base/heat.ts";
+import accuracy from "../../../explain/accuracy.json";
+import { snapshot, weightsOf } from "../../../explain/models.ts";
 import { player, playing } from "../../../figure/parts.ts";
-import { HeatGrid } from "../../grid.ts";
+import { percent } from "../../../logits.ts";
+import type { Said } from "../../../texts/sentences.ts";
+import { decimal, number, percentage, whole } from "../../../texts/words.ts";
+import { cite } from "../../cite.ts";
+import { fold } from "../../fold.ts";
+import { HeatGrid, signedScale } from "../../grid.ts";
+import { buildGuess } from "../../guess.ts";
 import type { Scene, Story, Traced } from "../../scene.ts";
-import { patchIn } from "../../tokens.ts";
-import { cosines, positionsOf } from "../../vectors.ts";
-import type { Texts } from "../../../texts/en.ts";
-import { decimal, number, whole } from "../../../texts/words.ts";
+import { paperOf, patchIn } from "../../tokens.ts";
+import { cosine, cosines, positionsOf } from "../../vectors.ts";
 import { Answers } from "./answers.ts";
-import { buildCurves, STOP } from "./curves.ts";
-import { buildFilters, type Filters } from "./filters.ts";
+import { buildChart, type Line } from "./chart.ts";
+import { buildFilters, type Filters, filtersOf } from "./filters.ts";
 import { nearAndFar } from "./similarity.ts";
+import type { texts } from "./texts/en.ts";
 
-const START = 10; // the stop that is shown first: it has begun to learn
+const START = 4; // the stop that is shown first
 const PLAY = 9000; // milliseconds
-const { images, right, loss } = accuracy.learning;
+const STOP = 14, LABELS = 38; // CSS pixels of a stop in the strip, and of the digits beside it
 const DIGITS = Array.from({ length: 10 }, (_, digit) => String(digit));
+const { images, right, loss } = accuracy.learning;
 const shares = right.map((count) => count / images);
 
+export const STOPS = right.length;
+
+const figure = (title: string, ...inside: Node[]) => h("figure", {}, h("h3", {}, title), ...inside);
+
 /** A snapshot's reading of the drawing. */
-interface SnapshotReading {
+interface Reading {
   at: number;
   result: Traced;
-  cosines: Float32Array;
+  cosines: Float32Array; // of the patches' positions (N,N)
 }
 
-export function buildFigures(steps: readonly number[], filters: Filters, story: Story): [HTMLElement, (scene: Scene) => void] {
-  const { learning: texts } = story.texts;
+export function buildFigures(steps: readonly number[], asked: HTMLElement, story: Story, words: Said<typeof texts>): [Node, (scene: Scene) => void] {
+  const { choices, texts: { story: common, grid } } = story, end = steps.length - 1;
   const answers = new Answers(story, DIGITS.length, steps.length);
-  const parts = build(steps, filters, story, () => {
-    if (range.value === stop) return;
-    stop = range.value;
-    void read().then(announce);
-  });
-  const { range, say } = parts;
+  let scene: Scene | undefined, shown: Reading | undefined, reached = 0, reads = 0;
+
+  const stops = choices.slider("step", words.slider, [0, end, 1], START, () => void moved());
+  const { input: range } = stops;
+  range.id = "learning-step";
   let stop = range.value;
-  let scene: Scene | undefined, shown: SnapshotReading | undefined;
-  let asked = 0;
-
-  const paintSeries = () => {
-    if (!scene) return;
-    const { dark } = scene, { final, settled, p } = answers, at = range.valueAsNumber, columns = steps.length;
-    const digit = final === undefined ? undefined : { label: DIGITS[final]!, p: answers.row(final) };
-    parts.curves({ at, accuracy: shares, dark, ...(digit && { digit }) });
-    const scale = { top: 1, uniform: columns / p.length };
-    parts.strip.draw({ values: p, rows: p.length / columns, columns, scale, dark, marked: { column: at } });
-    const words = settled !== undefined && digit && texts.settled(whole(steps[settled]!), digit.label);
-    parts.settled.textContent = words || "";
-    parts.settled.dataset.step = settled === undefined ? "" : String(steps[settled]);
+  const say = h("output", { id: "learning-says", aria: { live: "off" } }); // the slider's value says it
+  const test = h("p", { className: "learning-test" }), settled = h("p", { className: "learning-settled" });
+  const strip = new HeatGrid({
+    label: words.strip, texts: { ...grid, hidden: words.unseen }, cell: STOP,
+    rowName: (row) => words.digit({ label: DIGITS[row]! }),
+    columnName: (column) => words.step({ step: steps[column]! }),
+    choose: (_, column) => stops.move(column),
+  });
+  const square = {
+    texts: grid, cell: 24, rowName: (row: number) => common.row(row + 1), columnName: (column: number) => common.column(column + 1),
+    choose: (row: number, column: number) => story.choose({ patch: [row, column] }),
   };
+  const positions = new HeatGrid({ ...square, label: words.positions, number }), near = h("figcaption", { id: "learning-near" });
+  const attention = new HeatGrid({ ...square, label: words.attention }), where = h("figcaption");
+  const rows = h("ol", { aria: { hidden: "true" } }, ...DIGITS.map((label) => h("li", {}, label)));
+  const panel = h("div", { className: "panel" },
+    h("div", { className: "learning-control" }, stops.label, player(words.play, playing(stops, PLAY)), say), test,
+    figure(words.strip, h("div", { className: "learning-strip" }, rows, strip.root), settled),
+    h("div", { className: "side-by-side" }, figure(words.positions, positions.root, near), figure(words.attention, attention.root, where)));
 
-  const paintSnapshot = () => {
+  const more = buildMore(steps, answers, story, words);
+  const paintMore = () => {
+    if (scene && more.root.open) void more.draw(range.valueAsNumber, scene.dark);
+  };
+  more.root.addEventListener("toggle", paintMore);
+
+  /** What the snapshot at the chosen stop says, how good it is, and what it is like inside. */
+  const paintSnapshot = (scene: Scene, { at, result, cosines: all }: Reading) => {
+    const { dark } = scene, { label, p } = result.classes[0]!;
+    say.textContent = words.says({ step: steps[at]!, label, p: percent(p) });
+    Object.assign(say.dataset, { step: String(steps[at]), label, p: String(p) });
+    range.setAttribute("aria-valuetext", say.textContent);
+    test.textContent = words.test({ images, right: percent(shares[at]!), loss: decimal(loss[at]!, 2) });
+    const { attention: map } = result, [rows, across] = map.grid, patches = rows * across;
+    const [row, column] = patchIn(scene, rows, across), from = row * across + column, marked = { row, column };
+    positions.draw({ values: all.subarray(from * patches, (from + 1) * patches), rows, columns: across, scale: { signed: 1 }, dark, marked });
+    const mean = nearAndFar(all, across);
+    near.textContent = words.nearAndFar({ near: number(mean.near), far: number(mean.far) });
+    Object.assign(near.dataset, { near: String(mean.near), far: String(mean.far) });
+    const layer = Math.min(scene.layer, map.layers - 1), head = Math.min(scene.head, map.heads - 1), values = map.fromClass(layer, head);
+    attention.draw({ values, rows, columns: across, scale: { low: 0, high: scaleOf([values], 1 / map.tokens).top }, dark, under: paperOf(scene), marked });
+    where.textContent = words.attentionWords({ layer: layer + 1, layers: map.layers, head: head + 1, heads: map.heads });
+  };
+  const paintStrip = ({ dark }: Scene) => {
+    reached = Math.max(reached, range.valueAsNumber);
+    const columns = steps.length, told = answers.whole && reached === end;
+    strip.draw({
+      values: answers.p, rows: DIGITS.length, columns, scale: { low: 0, high: 1 }, dark, marked: { column: range.valueAsNumber },
+      hidden: (_, column) => column > reached,
+    });
+    settled.textContent = told ? words.settled({ step: steps[answers.settled]!, label: DIGITS[answers.at(end)]! }) : "";
+    settled.dataset.step = told ? String(steps[answers.settled]) : "";
+  };
+  const paint = () => {
     if (!scene || !shown) return;
-    write(parts, shown, steps[shown.at]!, texts);
-    parts.bars.draw(shown.result.classes);
-    parts.filters(shown.at, scene.dark);
-    drawPositions(parts, shown, scene, story);
-    drawAttention(parts, shown, scene, story);
+    paintSnapshot(scene, shown);
+    paintStrip(scene);
+    paintMore();
   };
 
   /** Reads the drawing at the chosen stop. If another stop is asked for meanwhile, that one is shown. */
   const read = async () => {
     if (!scene) return;
-    const mine = ++asked, now = scene, at = range.valueAsNumber;
+    const mine = ++reads, now = scene, at = range.valueAsNumber;
     const result = await story.classify(now, { attention: true, trace: true }, await snapshot(at)) as Traced | undefined;
-    if (mine !== asked || !result) return;
-    const { tokens, prefix } = result.attention, positions = positionsOf(result.trace), width = positions.length / tokens;
-    shown = { at, result, cosines: cosines(positions.subarray(prefix * width), width) };
-    paintSnapshot();
-    paintSeries();
-    void answers.follow(now, paintSeries);
+    if (mine !== reads || !result) return;
+    const { tokens, prefix } = result.attention, all = positionsOf(result.trace), width = all.length / tokens;
+    shown = { at, result, cosines: cosines(all.subarray(prefix * width), width) };
+    paint();
+    void answers.follow(now, paint);
   };
-
   /** Says what the slider does not say itself: a stop chosen in the strip, and the end of Play. */
-  const announce = () => {
-    const end = range.value === range.max && document.activeElement !== range;
-    if (end || document.activeElement === parts.strip.canvas) story.say(say.textContent);
+  const moved = async () => {
+    if (range.value === stop) return;
+    stop = range.value;
+    await read();
+    const played = range.value === range.max && document.activeElement !== range;
+    if (played || document.activeElement === strip.canvas) story.say(say.textContent);
   };
-  return [parts.root, (next) => {
+  const guess = buildGuess(asked, story, {
+    question: words.question({ last: steps[end]! }),
+    options: words.options,
+    /** The first answer uncovers the strip. */
+    async truth(now) {
+      if (!(await answers.follow(now, paint))) return undefined;
+      reached = end;
+      paint();
+      const at = answers.settled, step = steps[at]!, label = DIGITS[answers.at(end)]!;
+      const option = step <= 50 ? "first" : step <= 500 ? "early" : step <= 2000 ? "middle" : "late";
+      if (at === 0) return { option, words: words.always({ label }) };
+      const share = percentage(step / steps[end]!, 1), before = steps[at - 1]!, other = DIGITS[answers.at(at - 1)]!;
+      return { option, words: words.truth({ step, label, share, before, other }) };
+    },
+  });
+
+  return [h("div", {}, panel, more.root), (next) => {
     const same = scene?.version === next.version;
     scene = next;
-    if (!same || !shown) return void read();
-    paintSnapshot();
-    paintSeries();
+    guess(next);
+    if (same && shown) paint();
+    else void read();
   }];
 }
 
-type Parts = ReturnType<typeof build>;
+/** The second visit's matter: curves and filters. Its `draw` shows the stop that is chosen. */
+function buildMore(steps: readonly number[], answers: Answers, story: Story, words: Said<typeof texts>) {
+  const { grid } = story.texts, end = steps.length - 1;
+  const [curvesFigure, drawCurves] = buildChart(words.curves, LABELS + steps.length * STOP);
+  const [filtersFigure, drawFilters] = buildFilters(words.filters, grid), filtersWords = h("figcaption");
+  const root = fold(story, words.more,
+    figure(words.curves, curvesFigure, h("figcaption", {}, words.curvesLegend({ images })), h("p", { className: "cite" }, words.spacing)),
+    figure(words.filters, filtersFigure, filtersWords), cite(words.cite));
+  let filters: Promise<Filters[]> | undefined;
 
-function build(steps: readonly number[], filters: Filters, story: Story, moved: () => void) {
-  const { learning: texts, grid: words } = story.texts;
-  const stops = story.choices.slider("step", texts.slider, [0, steps.length - 1, 1], START, moved);
-  const { label: control, input: range, move } = stops;
-  range.id = "learning-step";
-  const say = h("output", { id: "learning-says", aria: { live: "off" } }); // the slider's value says it
-  const [curvesFigure, curves] = buildCurves(steps, story.texts);
-  const [filtersFigure, drawFilters] = buildFilters(filters, story.texts);
-  const square = {
-    texts: words, rowName: (row: number) => story.texts.story.row(row + 1), columnName: (column: number) => story.texts.story.column(column + 1), cell: 24,
-    choose: (row: number, column: number) => story.choose({ patch: [row, column] }),
+  const draw = async (at: number, dark: boolean) => {
+    /** The curve up to the chosen stop, and what is to come, faint. */
+    const curve = (values: ArrayLike<number>, pen: Line["pen"], dash = "none"): Line[] => {
+      const points = Array.from(values, (value, stop) => [stop, value] as const);
+      return [
+        { pen, points: points.slice(at), more: { opacity: 0.25, "stroke-dasharray": dash } },
+        { pen, points: points.slice(0, at + 1), more: { "stroke-dasharray": dash } },
+        { pen, points: [points[at]!], dots: true },
+      ];
+    };
+    const final = answers.whole ? answers.at(end) : undefined;
+    drawCurves({
+      words: final === undefined ? words.curves : words.curvesWords({ label: DIGITS[final]! }), most: end, at, dark,
+      ticks: steps.flatMap((step, stop) => (stop % 5 === 0 ? [[stop, whole(step)] as const] : [])),
+      left: { pen: "ink", texts: [0, 0.5, 1].map((share) => percentage(share, 0)) },
+      lines: [...curve(shares, "ink"), ...(final === undefined ? [] : curve(answers.row(final), "voice", "5 3"))],
+    });
+    const all = await (filters ??= Promise.all(steps.map(async (_, at) => filtersOf(await weightsOf("learning", at)))));
+    drawFilters(all[at]!, signedScale(...all.map(({ weights }) => weights)).signed, dark);
+    filtersWords.textContent = words.filtersWords({ cosine: number(cosine(all[at]!.weights, all[0]!.weights)) });
   };
-  const parts = {
-    root: h("div"),
-    control: h("div", { className: "learning-control" }, control, player(texts.play, playing(stops, PLAY)), say),
-    range, say, curvesFigure, curves, filtersFigure,
-    filters: drawFilters,
-    test: h("p", { className: "learning-test" }),
-    settled: h("p", { className: "learning-settled" }),
-    bars: new Bars(texts.bars, DIGITS),
-    strip: new HeatGrid({
-      label: texts.strip, texts: words, cell: STOP,
-      rowName: (row) => texts.digit(DIGITS[row]!),
-      columnName: (column) => texts.step(whole(steps[column]!)),
-      choose: (_, column) => move(column),
-    }),
-    positions: new HeatGrid({ ...square, label: texts.positions, number }),
-    positionsWords: h("figcaption", { id: "learning-near" }),
-    attention: new HeatGrid({ ...square, label: texts.attention }),
-    attentionWords: h("figcaption"),
-  };
-  const { learning } = story.texts;
-  parts.root.append(...layOut(parts, learning, learning.spacing(steps.length, whole(steps.at(-1)!))));
-  return parts;
-}
-
-function layOut(parts: Omit<Parts, "root">, texts: Texts["learning"], spacing: string): Node[] {
-  const figure = (title: string, ...inside: Node[]) => h("figure", {}, h("h3", {}, title), ...inside);
-  const rows = h("ol", { aria: { hidden: "true" } }, ...DIGITS.map((label) => h("li", {}, label)));
-  return [
-    parts.control, parts.test, h("p", { className: "cite" }, spacing),
-    h("div", { className: "learning-read" },
-      figure(texts.bars, parts.bars.root),
-      figure(texts.strip, h("div", { className: "learning-strip" }, rows, parts.strip.root), parts.settled),
-      figure(texts.curves, parts.curvesFigure, h("figcaption", {}, texts.curvesLegend(whole(images))))),
-    h("div", { className: "side-by-side" },
-      figure(texts.positions, parts.positions.root, parts.positionsWords),
-      figure(texts.attention, parts.attention.root, parts.attentionWords)),
-    figure(texts.filters, parts.filtersFigure),
-  ];
-}
-
-/** Writes what the snapshot says, and how good it is on test images. */
-function write({ say, range, test }: Parts, { at, result }: SnapshotReading, step: number, texts: Texts["learning"]): void {
-  const { label, p } = result.classes[0]!;
-  say.textContent = texts.says(whole(step), label, percent(p));
-  Object.assign(say.dataset, { step: String(step), label, p: String(p) });
-  range.setAttribute("aria-valuetext", say.textContent);
-  test.textContent = texts.test(whole(images), percent(shares[at]!), decimal(loss[at]!, 2));
-}
-
-function drawPositions({ positions, positionsWords }: Parts, { cosines: all, result }: SnapshotReading, scene: Scene, { texts }: Story): void {
-  const [rows, columns] = result.attention.grid;
-  const [row, column] = patchIn(scene, rows, columns), from = row * columns + column, patches = rows * columns;
-  const values = all.subarray(from * patches, (from + 1) * patches);
-  positions.draw({ values, rows, columns, scale: { signed: 1 }, dark: scene.dark, marked: { row, column } });
-  const { near, far } = nearAndFar(all, columns);
-  positionsWords.textContent = texts.learning.nearAndFar(number(near), number(far));
-  Object.assign(positionsWords.dataset, { near: String(near), far: String(far) });
-}
-
-function drawAttention({ attention: grid, attentionWords }: Parts, { result }: SnapshotReading, scene: Scene, { texts }: Story): void {
-  const { attention } = result;
-  const [rows, columns] = attention.grid;
-  const layer = Math.min(scene.layer, attention.layers - 1), head = Math.min(scene.head, attention.heads - 1);
-  const [row, column] = patchIn(scene, rows, columns);
-  const values = attention.fromClass(layer, head), scale = { top: 1, uniform: 1 / attention.tokens };
-  grid.draw({ values, rows, columns, scale, dark: scene.dark, marked: { row, column } });
-  attentionWords.textContent = texts.learning.attentionWords(layer + 1, attention.layers, head + 1, attention.heads);
+  return { root, draw };
 }

@@ -4,6 +4,7 @@ import { buildMaps, drawMaps } from "../../../../blocks.ts";
 import { readSafetensors } from "../../../../../base/safetensors.mjs";
 import { heatMap, scaleOfAll } from "../../../../overlay.ts";
 import { shapeOf } from "../../../../pixels.ts";
+import type { Said } from "../../../../texts/sentences.ts";
 import { number } from "../../../../texts/words.ts";
 import { h } from "../../../../dom.ts";
 import { HeatGrid, signedScale } from "../../../grid.ts";
@@ -11,7 +12,9 @@ import type { Scene, Story } from "../../../scene.ts";
 import { paperOf, patchIn } from "../../../tokens.ts";
 import { rowOf } from "../../../vectors.ts";
 import { alike, biasOf, nearAndFar } from "../similarity.ts";
-import { quiet } from "./confusion.ts";
+import type { texts } from "../texts/en.ts";
+
+type Words = Said<typeof texts.live>;
 
 /** What weights read in a drawing. */
 export interface Reading {
@@ -36,7 +39,7 @@ interface Part {
 const SIDE = 196;
 
 /** The suffix makes the ids of another run its own. */
-export function buildInside(story: Story, suffix: string) {
+export function buildInside(story: Story, words: Words, suffix: string) {
   const root = h("div", { className: "live-inside" });
   let parts: Part[] = [], shape = "", shown: InsideView;
   const draw = () => {
@@ -56,7 +59,7 @@ export function buildInside(story: Story, suffix: string) {
       shown = { ...(now === shape ? shown : first), ...reading, scene };
       if (now !== shape) {
         shape = now;
-        parts = [buildPositions(story, reading.config), buildAttention(story, reading.config, choose)];
+        parts = [buildPositions(story, words, reading.config), buildAttention(story, words, reading.config, choose)];
         for (const { root } of parts) root.id += suffix;
         root.replaceChildren(...parts.map((part) => part.root));
       }
@@ -66,7 +69,17 @@ export function buildInside(story: Story, suffix: string) {
 }
 
 const figure = (id: string, title: string, ...inside: Node[]) =>
-  h("figure", { id: `learning-live-${id}` }, h("h4", {}, title), ...inside);
+  h("figure", { id: `learning-live-${id}` }, h("h3", {}, title), ...inside);
+
+/** The screen reader hears a cell only while someone moves among the cells, not whenever a run redraws them. */
+export function quiet(grid: HeatGrid): HeatGrid {
+  const says = grid.root.querySelector(".grid-words")!;
+  const live = (on: boolean) => says.setAttribute("aria-live", on ? "polite" : "off");
+  live(false);
+  grid.canvas.addEventListener("focus", () => live(true));
+  grid.canvas.addEventListener("blur", () => live(false));
+  return grid;
+}
 
 /** A grid of the patches. Choosing one chooses it for the whole page, whose own model may have fewer. */
 function patchGrid(
@@ -82,20 +95,19 @@ function patchGrid(
   }));
 }
 
-function buildPositions(story: Story, config: Reading["config"]): Part {
-  const { texts: { learning: { live: words }, positions } } = story;
-  if (config.position === "learned") return buildAlike(story, config);
-  if (config.position === "relative") return buildBias(story, config);
-  return { root: figure("positions", positions.kind, h("p", {}, words.fixed)), draw() {} };
+function buildPositions(story: Story, words: Words, config: Reading["config"]): Part {
+  if (config.position === "learned") return buildAlike(story, words, config);
+  if (config.position === "relative") return buildBias(story, words, config);
+  return { root: figure("positions", words.controls.position, h("p", {}, words.fixed)), draw() {} };
 }
 
 /** How like the chosen patch's position all others are. */
-function buildAlike(story: Story, config: Reading["config"]): Part {
-  const { learning: words } = story.texts, { gridRows: rows, gridCols: columns } = shapeOf(config);
+function buildAlike(story: Story, words: Words, config: Reading["config"]): Part {
+  const { gridRows: rows, gridCols: columns } = shapeOf(config);
   let page: Scene;
-  const grid = patchGrid(story, config, words.positions, () => page.shape, number), says = h("figcaption");
+  const grid = patchGrid(story, config, words.likeness, () => page.shape, number), says = h("figcaption");
   return {
-    root: figure("positions", words.positions, grid.root, says),
+    root: figure("positions", words.likeness, grid.root, says),
     draw({ weights, scene }) {
       page = scene;
       const all = alike(readSafetensors(weights).tensors.get("pos_embed")!, rows * columns);
@@ -103,21 +115,23 @@ function buildAlike(story: Story, config: Reading["config"]): Part {
       grid.draw({ values, rows, columns, scale: { signed: 1 }, dark: scene.dark, marked: { row, column } });
       grid.canvas.dataset.values = values.join();
       const { near, far } = nearAndFar(all, columns);
-      says.textContent = words.nearAndFar(number(near), number(far));
+      says.textContent = words.alike({ near: number(near), far: number(far) });
     },
   };
 }
 
 /** What a head adds to its scores for each offset. All heads have one scale. */
-function buildBias({ texts: { positions: words, grid: texts } }: Story, config: Reading["config"]): Part {
+function buildBias({ texts: { grid: texts } }: Story, words: Words, config: Reading["config"]): Part {
   const { gridRows, gridCols } = shapeOf(config), [rows, columns] = [2 * gridRows - 1, 2 * gridCols - 1];
+  const { up, down, left, right, row, column } = words.offset;
+  const offset = (n: number, before: typeof up, none: string, after: typeof up) => (n < 0 ? before({ n: -n }) : n > 0 ? after({ n }) : none);
   const grid = quiet(new HeatGrid({
-    label: words.addedTitleRelative, texts, number, cell: SIDE / rows,
-    rowName: (row) => words.down(row - gridRows + 1), columnName: (column) => words.right(column - gridCols + 1),
+    label: words.bias, texts, number, cell: SIDE / rows,
+    rowName: (at) => offset(at - gridRows + 1, up, row, down), columnName: (at) => offset(at - gridCols + 1, left, column, right),
   }));
   const says = h("figcaption");
   return {
-    root: figure("positions", words.addedTitleRelative, grid.root, says),
+    root: figure("positions", words.bias, grid.root, says),
     draw({ weights, scene, layer, head }) {
       const { tensors } = readSafetensors(weights);
       const biases = Array.from({ length: config.depth * config.heads }, (_, at) => biasOf(
@@ -125,14 +139,14 @@ function buildBias({ texts: { positions: words, grid: texts } }: Story, config: 
       const values = biases[layer * config.heads + head]!;
       grid.draw({ values, rows, columns, scale: signedScale(...biases), dark: scene.dark, marked: { row: gridRows - 1, column: gridCols - 1 } });
       grid.canvas.dataset.values = values.join();
-      says.textContent = words.biasLabel(layer + 1, head + 1);
+      says.textContent = words.biasOf({ layer: layer + 1, head: head + 1 });
     },
   };
 }
 
 /** Where the class token looks: a small map for each layer and head, and the chosen one over the drawing. */
-function buildAttention(story: Story, config: Reading["config"], choose: Parameters<typeof buildMaps>[3]): Part {
-  const { learning: words, page: texts, maps: names } = story.texts, shape = shapeOf(config);
+function buildAttention(story: Story, words: Words, config: Reading["config"], choose: Parameters<typeof buildMaps>[3]): Part {
+  const { page: texts, maps: names } = story.texts, shape = shapeOf(config);
   let page: Scene;
   const grid = patchGrid(story, config, words.attention, () => page.shape);
   const small = h("div", { className: "maps", role: "group", ariaLabel: texts.maps }), says = h("figcaption");
@@ -144,10 +158,10 @@ function buildAttention(story: Story, config: Reading["config"], choose: Paramet
       const { dark, patch } = scene, view = { map: "class", layer, head, patch, strength: 1 } as const;
       const scale = scaleOfAll(result.attention!, view), { gridRows: rows, gridCols: columns } = shape;
       const values = heatMap(result.attention!, view), [row, column] = patchIn(scene, rows, columns);
-      grid.draw({ values, rows, columns, scale, dark, under: paperOf({ result, shape, dark }), marked: { row, column } });
+      grid.draw({ values, rows, columns, scale: { low: 0, high: scale.top }, dark, under: paperOf({ result, shape, dark }), marked: { row, column } });
       grid.canvas.dataset.values = values.join();
       says.textContent = names.button(layer + 1, head + 1);
-      drawMaps(small, { model: { config }, reading: { result }, dark, view }, scale);
+      drawMaps(small, { model: { config }, reading: { result }, dark, view }, scale, (value, { top }) => value / top);
     },
   };
 }

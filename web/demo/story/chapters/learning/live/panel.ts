@@ -1,12 +1,12 @@
 /** The panel: presets, and a control for each choice. */
-import type { Texts } from "../../../../texts/en.ts";
-import { whole } from "../../../../texts/words.ts";
 import { button, h } from "../../../../dom.ts";
-import { KINDS as POSITIONS } from "../../positions/kinds.ts";
+import type { Said } from "../../../../texts/sentences.ts";
+import { whole } from "../../../../texts/words.ts";
 import type { Story } from "../../../scene.ts";
+import type { texts } from "../texts/en.ts";
 import { type Choices, HIGHEST_RATE, headsFor, type PresetName, LOWEST_RATE, OFFERED, PRESETS } from "./recipe.ts";
 
-type Name = keyof Texts["learning"]["live"]["controls"];
+type Name = keyof typeof texts.live.controls;
 
 export interface Panel {
   readonly root: HTMLElement;
@@ -14,7 +14,7 @@ export interface Panel {
 }
 
 /** `change` is called whenever a choice has changed. */
-export function buildPanel({ choices: kept, texts: { learning: { live: words }, positions } }: Story, change: () => void): Panel {
+export function buildPanel({ choices: kept }: Story, words: Said<typeof texts.live>, change: () => void): Panel {
   const kinds = Object.keys(PRESETS) as PresetName[];
   let choices: Choices = { ...PRESETS[kept.of("live-myvit") === "on" ? "myvit" : "ours"] };
   const list = (...options: HTMLOptionElement[]) => h("select", {}, ...options);
@@ -27,7 +27,7 @@ export function buildPanel({ choices: kept, texts: { learning: { live: words }, 
     patch: list(...OFFERED.patch.map((side) => option(side, `${side}×${side}`))),
     images: list(...OFFERED.images.map((images) => option(images))),
     epochs: list(...OFFERED.epochs.map((epochs) => option(epochs))),
-    position: list(...POSITIONS.map((value) => h("option", { value }, positions.kinds[value]))),
+    position: list(...OFFERED.position.map((value) => h("option", { value }, words.positions[value]))),
     rate: h("input", { type: "number", min: String(LOWEST_RATE), max: String(HIGHEST_RATE), step: "any", inputMode: "decimal", required: true }),
     residual: box(),
     augment: box(),

@@ -1,8 +1,8 @@
 /** The panel's choices, and the recipe that they make. Needs no page. */
+import type { VitConfig } from "vitrine";
 import type { Recipe } from "vitrine/train";
 import myvit from "../../../../../../weights/myvit.recipe.json";
 import plain from "../../../../../../weights/digits-plain.recipe.json";
-import type { PositionKind as Positions } from "../../positions/kinds.ts";
 import type { Source } from "./own.ts";
 
 export type PresetName = "myvit" | "ours";
@@ -13,7 +13,7 @@ export interface Choices {
   depth: number;
   heads: number;
   patch: number;
-  position: Positions;
+  position: VitConfig["position"];
   residual: boolean;
   rate: number;
   augment: boolean;
@@ -31,6 +31,7 @@ export const OFFERED = {
   width: [8, 16, 32, 48, 64],
   depth: [1, 2, 3, 4, 6],
   patch: [4, 7, 14],
+  position: ["none", "sincos1d", "sincos2d", "learned", "relative"],
   images: [1_000, 3_000, 10_000],
   epochs: [2, 6, 10, 15, 30],
 } as const;
@@ -64,7 +65,7 @@ const BASES = {
 const SEED = 1;
 
 /** @param source the images; without it MNIST's, whose classes the recipe has. */
-export function recipeOf({ kind, width, depth, heads, patch, position, residual, rate, augment, epochs }: Choices, { names, prepare }: Partial<Source> = {}): Recipe {
+export function recipeOf({ kind, width, depth, heads, patch, position, residual, rate, augment, epochs }: Choices, { names, prepare }: Partial<Source> = {}) {
   const { model, training } = BASES[kind];
   return {
     model: {
@@ -75,5 +76,5 @@ export function recipeOf({ kind, width, depth, heads, patch, position, residual,
       ...training, epochs, validation: 0, seed: SEED, learning_rate: rate,
       augment: augment ? plain.training.augment : { probability: 0 },
     },
-  };
+  } satisfies Recipe;
 }

@@ -1,42 +1,63 @@
 /** What the weights under way do: the drawing's answer, the filters, the test images. */
 import { Vit } from "vitrine";
-import { readSafetensors } from "../../../../../base/safetensors.mjs";
+import { h } from "../../../../dom.ts";
 import { drawingOf } from "../../../../ink.ts";
 import { percent } from "../../../../logits.ts";
-import { rough } from "../../../../texts/words.ts";
+import type { Said } from "../../../../texts/sentences.ts";
+import { decimal, percentage, whole } from "../../../../texts/words.ts";
 import { Bars } from "../../../bars.ts";
-import { h } from "../../../../dom.ts";
-import { saveable } from "../../../../figure/parts.ts";
-import { signedScale } from "../../../grid.ts";
 import { coalesce } from "../../../coalesce.ts";
+import { HeatGrid, signedScale } from "../../../grid.ts";
 import type { Scene, Story } from "../../../scene.ts";
-import { paintFilters } from "../filters.ts";
-import { buildConfusion, countAnswers, DIGITS } from "./confusion.ts";
-import { buildCurve, type Course, thinned } from "./curve.ts";
-import { buildInside, type Reading } from "./inside.ts";
+import { buildChart } from "../chart.ts";
+import { buildFilters, type Filters, filtersOf } from "../filters.ts";
+import type { texts } from "../texts/en.ts";
+import { buildInside, quiet, type Reading } from "./inside.ts";
 import type { Source } from "./own.ts";
+import { RECENT } from "./run.ts";
 
-/** Filters that fit beside each other on a phone, small or large. All patch sizes divide their pixels. */
-const SMALL = { pixels: 28, across: 8 }, LARGE = { pixels: 56, across: 4 };
-/** More filters are drawn small. */
-const FEW = 16;
-
+type Words = Said<typeof texts.live>;
 type Weights = Uint8Array<ArrayBuffer>;
 
-export type Results = ReturnType<typeof buildResults>;
+const DIGITS = Array.from({ length: 10 }, (_, digit) => String(digit));
+const CURVE = 300, CELL = 22; // CSS pixels
+/** More points than pixels would draw the same line. */
+const MOST_POINTS = 400;
 
-export function buildResults(story: Story, suffix: string) {
-  const { learning: { live: words } } = story.texts;
-  const [curveFigure, drawCurve] = buildCurve(story.texts);
-  const [confusionFigure, drawConfusion] = buildConfusion(story.texts);
-  const reading = buildReading(story, suffix), inside = buildInside(story, suffix), filters = buildFilters(story);
-  const confusion = figure(words.confusion, confusionFigure, words.confusionWords);
-  let course: Course = { epochs: 1, losses: [], accuracies: [] }, counts: Float32Array | undefined;
-  let source: Source, names = DIGITS as readonly string[];
+export function buildResults(story: Story, words: Words, suffix: string) {
+  const [curve, drawCurve] = buildChart(words.curve, CURVE);
+  const [filtersFigure, drawFilters] = buildFilters(words.filters, story.texts.grid);
+  const [confusionGrid, drawConfusion] = buildConfusion(story, words);
+  const inside = buildInside(story, words, suffix);
+  const place = h("div", { id: `learning-live-bars${suffix}` }), says = h("figcaption");
+  const confusion = figure(words.confusion, confusionGrid, words.confusionWords);
+  let epochs = 1, losses: (readonly [at: number, loss: number])[] = [], accuracies: number[] = [];
+  let counts: Float32Array | undefined, filters: Filters | undefined, top = 0;
+  let source: Source, names = DIGITS as readonly string[], bars: Bars;
   let dark = false, frame = 0, runs = 0;
-  const drawSoon = () => {
+
+  const paintCurve = () => {
+    const most = Math.max(1, ...losses.map(([, loss]) => loss)), ends = [0, 0.5, 1];
+    drawCurve({
+      words: words.curveWords({
+        loss: losses.length ? decimal(losses.at(-1)![1], 2) : words.none,
+        share: accuracies.length ? percentage(accuracies.at(-1)!, 1) : words.none,
+      }),
+      most: epochs, dark, ticks: [0, epochs].map((at) => [at, whole(at)]),
+      left: { pen: "voice", texts: ends.map((share) => decimal(share * most, 1)) },
+      right: { pen: "ink", texts: ends.map((share) => percentage(share, 0)) },
+      lines: [
+        { pen: "voice", points: losses.map(([at, loss]) => [at, loss / most]) },
+        { pen: "ink", points: accuracies.map((accuracy, at) => [at + 1, accuracy]), dots: true },
+      ],
+    });
+  };
+  const paintSoon = () => {
     cancelAnimationFrame(frame);
-    frame = requestAnimationFrame(() => drawCurve(course, dark));
+    frame = requestAnimationFrame(paintCurve);
+  };
+  const paintFilters = () => {
+    if (filters) drawFilters(filters, top, dark);
   };
   const measure = coalesce(async ([weights, run]: [Weights, number]) => {
     const counted = await story.attempt(countAnswers(weights, source));
@@ -47,71 +68,58 @@ export function buildResults(story: Story, suffix: string) {
   });
   return {
     root: h("div", { className: "live-results" },
-      figure(words.curve, curveFigure, words.curveLegend), reading.root, confusion, inside.root, filters.root),
+      figure(words.curve, curve, words.curveLegend({ most: RECENT })),
+      h("figure", {}, h("h3", {}, words.bars), place, says), confusion, inside.root,
+      figure(words.filters, filtersFigure, words.filtersWords)),
     /** Another run begins. */
-    begin(epochs: number, images: Source): void {
+    begin(its: number, images: Source): void {
       runs++;
-      course = { epochs, losses: [], accuracies: [] };
-      counts = undefined;
+      [epochs, losses, accuracies] = [its, [], []];
+      [counts, filters, top] = [undefined, undefined, 0];
       confusion.hidden = true;
       source = images;
       names = source.names ?? DIGITS;
-      reading.begin(names);
-      filters.begin();
-      drawSoon();
+      bars = new Bars(words.bars, names);
+      place.classList.toggle("named", names !== DIGITS);
+      place.replaceChildren(bars.root);
+      says.textContent = "";
+      paintSoon();
     },
     loss(at: number, loss: number): void {
-      course.losses = thinned([...course.losses, [at, loss]]);
-      drawSoon();
+      losses.push([at, loss]);
+      if (losses.length > MOST_POINTS) losses = losses.filter((_, index) => index % 2 === 0 || index === losses.length - 1);
+      paintSoon();
     },
+    /** After an epoch, with the weights that were tested. */
     accuracy(accuracy: number, weights: Weights): void {
-      course.accuracies.push(accuracy);
+      accuracies.push(accuracy);
       measure([weights, runs]);
-      drawSoon();
+      paintSoon();
     },
     /** Shows what these weights make of the drawing. */
     async look(weights: Weights, scene: Scene | undefined): Promise<void> {
-      filters.draw(weights, dark);
-      const read = scene && (await reading.draw(weights, scene));
-      if (read) inside.draw(read, scene);
+      filters = filtersOf(weights);
+      top = Math.max(top, signedScale(filters.weights).signed);
+      paintFilters();
+      const read = scene && (await story.attempt(readOnce(weights, scene)));
+      if (!read) return;
+      const { classes } = read.result, { label, p } = classes[0]!;
+      bars.draw(classes);
+      says.textContent = words.says({ label, p: percent(p) });
+      inside.draw(read, scene);
     },
     theme(isDark: boolean): void {
       if (dark === isDark) return;
       dark = isDark;
-      drawSoon();
-      filters.theme(dark);
+      paintSoon();
+      paintFilters();
       if (counts) drawConfusion(counts, names, dark);
     },
   };
 }
 
 const figure = (title: string, picture: Node, legend: string) =>
-  h("figure", {}, h("h4", {}, title), picture, h("figcaption", {}, legend));
-
-/** The answer to the visitor's drawing. */
-function buildReading({ texts: { learning: { live: words } }, attempt }: Story, suffix: string) {
-  let bars: Bars;
-  const place = h("div", { id: `learning-live-bars${suffix}` });
-  const says = h("figcaption");
-  return {
-    root: h("figure", {}, h("h4", {}, words.bars), place, says),
-    /** The bars of a run with these classes. */
-    begin(names: readonly string[]): void {
-      bars = new Bars(words.bars, names);
-      place.classList.toggle("named", names !== DIGITS);
-      place.replaceChildren(bars.root);
-      says.textContent = "";
-    },
-    async draw(weights: Weights, scene: Scene): Promise<Reading | undefined> {
-      const read = await attempt(readOnce(weights, scene));
-      if (!read) return;
-      const { classes } = read.result, { label, p } = classes[0]!;
-      bars.draw(classes);
-      says.textContent = words.says(label, percent(p));
-      return read;
-    },
-  };
-}
+  h("figure", {}, h("h3", {}, title), picture, h("figcaption", {}, legend));
 
 /** In a worker, because the page draws meanwhile. */
 async function readOnce(weights: Weights, { photo, strokes }: Scene): Promise<Reading> {
@@ -125,30 +133,36 @@ async function readOnce(weights: Weights, { photo, strokes }: Scene): Promise<Re
   }
 }
 
-/** The filters on one scale, which grows with them. */
-function buildFilters({ texts: { learning: { live: words }, grid } }: Story) {
-  const canvas = h("canvas", { className: "filters", ariaLabel: words.filters }), legend = h("p", { className: "grid-legend" });
-  canvas.setAttribute("role", "img");
-  let shown: { values: Float32Array; side: number } | undefined, top = 0;
-  const paint = (dark: boolean) => {
-    if (!shown) return;
-    const { values, side } = shown;
-    paintFilters(canvas, values, side, { top, dark, ...(values.length / side ** 2 > FEW ? SMALL : LARGE) });
-    legend.textContent = grid.signed(rough(top));
-  };
-  return {
-    root: figure(words.filters, h("div", { className: "grid" },
-      h("div", { className: "grid-scroll" }, saveable(canvas, words.filters)), legend), words.filtersWords),
-    begin(): void {
-      shown = undefined;
-      top = 0;
-    },
-    draw(weights: Weights, dark: boolean): void {
-      const { shape, data } = readSafetensors(weights).tensors.get("patch_embed.proj.weight")!;
-      shown = { values: Float32Array.from(data), side: shape.at(-1)! };
-      top = Math.max(top, signedScale(shown.values).signed);
-      paint(dark);
-    },
-    theme: paint,
-  };
+// ---- What a model reads the test images as, beside what they are ---------------
+
+/** Counts (K, K): rows are the classes of the images, columns those that the model reads. */
+async function countAnswers(weights: Weights, { names = DIGITS, open }: Source): Promise<Float32Array> {
+  const { test } = await open(), counts = new Float32Array(names.length ** 2);
+  const vit = await Vit.load(weights, { worker: true });
+  try {
+    const answers = await vit.classifyAll(Array.from(test.labels, (_, at) => test.image(at)), { topK: 1 });
+    answers.forEach(({ classes }, at) => counts[test.labels[at]! * names.length + classes[0]!.index]!++);
+    return counts;
+  } finally {
+    vit.dispose();
+  }
+}
+
+type DrawCounts = (counts: Float32Array, names: readonly string[], dark: boolean) => void;
+
+function buildConfusion({ texts: { grid: texts } }: Story, words: Words): [HTMLElement, DrawCounts] {
+  let names: readonly string[] = DIGITS;
+  const grid = quiet(new HeatGrid({
+    label: words.confusion, texts, cell: CELL, number: whole,
+    rowName: (row) => (names === DIGITS ? words.written({ label: names[row]! }) : names[row]!),
+    columnName: (column) => words.read({ label: names[column]! }),
+  }));
+  const across = h("ol", { aria: { hidden: "true" } }), down = h("ol", { aria: { hidden: "true" } });
+  return [h("div", { className: "live-confusion" }, across, down, grid.root), (values, itsNames, dark) => {
+    names = itsNames;
+    for (const list of [across, down]) list.replaceChildren(...names.map((name) => h("li", { title: name }, name)));
+    across.classList.toggle("long", names.some((name) => name.length > 2));
+    grid.draw({ values, rows: names.length, columns: names.length, scale: { low: 0, high: Math.max(1, ...values) }, dark });
+    grid.canvas.dataset.counts = values.join();
+  }];
 }

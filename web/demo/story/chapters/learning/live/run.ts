@@ -1,4 +1,4 @@
-/** One run: a Trainer in a worker that trains, rests and goes on. */
+/** One run: a Trainer in a worker that trains, rests and continues. */
 import type { Epoch, Recipe, Step, Trainer } from "vitrine/train";
 import type { Part } from "../../../../../base/digits.mjs";
 import type { Source } from "./own.ts";
@@ -20,7 +20,7 @@ export interface Listener {
   epoch(epoch: Epoch, weights: Uint8Array<ArrayBuffer>): void;
 }
 
-/** Images that are handed over at once, so that the page goes on drawing. */
+/** Images that are handed over at once, so that the page can draw between. */
 const AT_ONCE = 200;
 
 export class Run {
@@ -105,5 +105,38 @@ export class Run {
     if (this.#closed.signal.aborted) return;
     this.phase = phase;
     this.#listener.phase(phase, error);
+  }
+}
+
+/** Steps whose loss is shown as one number. */
+export const RECENT = 20;
+
+/** The mean loss of the last steps. A trainer's step says that of its epoch so far, which lags behind. */
+export class RecentLoss {
+  readonly #batch: number;
+  readonly #images: number;
+  /** The images and the sum of their losses, of each of the last steps. */
+  #steps: { images: number; sum: number }[] = [];
+  /** The same of the epoch so far. */
+  #epoch = { images: 0, sum: 0 };
+
+  /** @param images those of an epoch, in batches of which the last may be smaller */
+  constructor(batch: number, images: number) {
+    this.#batch = batch;
+    this.#images = images;
+  }
+
+  /** How many steps it is the mean of. */
+  get steps(): number {
+    return this.#steps.length;
+  }
+
+  /** Takes a step. Returns the mean. */
+  add({ step, loss }: Pick<Step, "step" | "loss">): number {
+    const before = step === 1 ? { images: 0, sum: 0 } : this.#epoch, images = Math.min(step * this.#batch, this.#images);
+    this.#epoch = { images, sum: loss * images };
+    this.#steps = [...this.#steps, { images: images - before.images, sum: this.#epoch.sum - before.sum }].slice(-RECENT);
+    const all = this.#steps.reduce((a, b) => ({ images: a.images + b.images, sum: a.sum + b.sum }));
+    return all.sum / all.images;
   }
 }
