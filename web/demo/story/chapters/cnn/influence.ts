@@ -1,6 +1,6 @@
 /** The two networks, and who reaches whom in them: one square after another is changed, and every unit looked at. */
 import type { Vit } from "vitrine";
-import { slices } from "../../slices.ts";
+import { Follower } from "../../follow.ts";
 
 /** Convolutions alone, and a Transformer with 2-D sines as positions. */
 export const NAMES = { convolutions: "convolutions", vit: "sincos2d" } as const;
@@ -15,50 +15,31 @@ export class Influence {
   stages: Float32Array[] = [];
   /** Rows that are there so far. */
   measured = 0;
+  readonly #follower = new Follower();
   readonly #vit: Vit;
-  #version = -1;
-  #whole = Promise.resolve(false);
 
   constructor(vit: Vit) {
     this.#vit = vit;
   }
 
-  /**
-   * Follows the drawing, an image (H,W). `changed` is called from time to time, and at the end.
-   * @returns whether all squares were measured; another drawing ends it before.
-   */
+  /** Follows the drawing, an image (H,W). Returns whether all squares were measured. */
   follow(version: number, image: Float32Array, changed: () => void): Promise<boolean> {
-    if (version !== this.#version) {
-      this.#version = version;
-      this.measured = 0;
-      this.#whole = this.#measure(version, image, changed);
-    }
-    return this.#whole;
-  }
-
-  async #measure(version: number, image: Float32Array, changed: () => void): Promise<boolean> {
-    const vit = this.#vit;
-    await new Promise((rested) => setTimeout(rested, REST));
-    const { image_size: [rows, columns], patch_size, width } = vit.config;
+    const vit = this.#vit, { image_size: [rows, columns], patch_size, width } = vit.config;
     const across = columns / patch_size[1], N = (rows / patch_size[0]) * across;
-    if (this.#version !== version) return false;
-    const before = await unitsOf(vit, image), pause = slices();
-    const stages = before.map(() => new Float32Array(N * N));
-    let drawn = performance.now();
-    for (let square = 0; square < N; square++) {
-      const after = await unitsOf(vit, invert(image, columns, [Math.floor(square / across), square % across], patch_size));
-      if (this.#version !== version) return false;
-      this.stages = stages;
-      after.forEach((units, stage) => stages[stage]!.set(changes(before[stage]!, units, width), square * N));
-      this.measured++;
-      await pause();
-      if (this.#version !== version) return false;
-      if (performance.now() - drawn < 100) continue; // because drawing takes longer than measuring
-      changed();
-      drawn = performance.now();
-    }
-    changed();
-    return true;
+    return this.#follower.follow(version, async (next) => {
+      this.measured = 0;
+      await new Promise((rested) => setTimeout(rested, REST));
+      const before = await unitsOf(vit, image);
+      if (!(await next())) return false;
+      this.stages = before.map(() => new Float32Array(N * N));
+      for (let square = 0; square < N; square++) {
+        const after = await unitsOf(vit, invert(image, columns, [Math.floor(square / across), square % across], patch_size));
+        if (!(await next())) return false;
+        after.forEach((units, stage) => this.stages[stage]!.set(changes(before[stage]!, units, width), square * N));
+        this.measured++;
+      }
+      return true;
+    }, changed);
   }
 }
 

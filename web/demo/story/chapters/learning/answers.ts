@@ -1,7 +1,7 @@
 /** What every snapshot reads in the visitor's drawing. */
 import { snapshot } from "../../../explain/models.ts";
+import { Follower } from "../../follow.ts";
 import type { Scene, Story } from "../../scene.ts";
-import { slices } from "../../slices.ts";
 import { largest } from "../../vectors.ts";
 
 /** The answers to one drawing (K, snapshots): each class's probability at each stop. Until it is read, a stop has zeros. */
@@ -9,8 +9,7 @@ export class Answers {
   readonly p: Float32Array;
   /** Whether all snapshots have read the drawing. */
   whole = false;
-  #version = -1;
-  #done = Promise.resolve(false);
+  readonly #follower = new Follower();
   readonly #story: Story;
   readonly #classes: number;
   readonly #count: number;
@@ -36,35 +35,17 @@ export class Answers {
     return stop;
   }
 
-  /**
-   * Follows the drawing. `changed` is called from time to time, and at the end.
-   * @returns whether all have read it; another drawing ends it before.
-   */
+  /** Follows the drawing. Returns whether all have read it. */
   follow(scene: Scene, changed: () => void): Promise<boolean> {
-    if (scene.version !== this.#version) {
-      this.#version = scene.version;
-      this.#done = this.#readAll(scene, changed);
-    }
-    return this.#done;
-  }
-
-  async #readAll(scene: Scene, changed: () => void): Promise<boolean> {
-    const pause = slices();
-    let drawn = performance.now();
-    this.whole = false;
-    this.p.fill(0);
-    for (let at = 0; at < this.#count; at++) {
-      const result = await this.#story.classify(scene, {}, await snapshot(at));
-      if (this.#version !== scene.version || !result) return false;
-      for (const { index, p } of result.classes) this.row(index)[at] = p;
-      await pause();
-      if (this.#version !== scene.version) return false;
-      if (performance.now() - drawn < 100) continue; // because drawing takes longer than reading
-      changed();
-      drawn = performance.now();
-    }
-    this.whole = true;
-    changed();
-    return true;
+    return this.#follower.follow(scene.version, async (next) => {
+      this.whole = false;
+      this.p.fill(0);
+      for (let at = 0; at < this.#count; at++) {
+        const result = await this.#story.classify(scene, {}, await snapshot(at));
+        if (!result || !(await next())) return false;
+        for (const { index, p } of result.classes) this.row(index)[at] = p;
+      }
+      return (this.whole = true);
+    }, changed);
   }
 }
