@@ -54,7 +54,8 @@ export default defineConfig({
     outDir: here("../../build/page"),
     emptyOutDir: true,
     target: "es2022",
-    modulePreload: { polyfill: false }, // an old browser then fetches a script when it is asked for
+    // Only the first window's scripts are named ahead: the lists of what later parts need would be in its own.
+    modulePreload: { polyfill: false, resolveDependencies: (_, files, { hostType }) => (hostType === "html" ? files : []) },
     rolldownOptions: { output: {
       chunkFileNames: ({ facadeModuleId }) => `assets/${/chapters.(\w+).chapter\.ts$/.exec(facadeModuleId ?? "")?.[1].concat("-chapter") ?? "[name]"}-[hash].js`,
       codeSplitting: { includeDependenciesRecursively: false, groups: [opening, closer, shared] },

@@ -224,7 +224,7 @@ function openChapters(root: HTMLElement, story: Story, redraw: () => void): [Ope
     if (closed) return;
     if (!code) return showMissing(root.appendChild(h("p")));
     chapter.draw = code.build(root, story, inThisLanguage(code.texts, translationOf(root.id)));
-    if (root.querySelector("[data-figure]")) root.append(buildSaves(story.words.save, root));
+    root.append(buildSaves(story.words.save, root));
     chapter.drawn = undefined;
     redraw();
   };
