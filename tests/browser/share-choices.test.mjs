@@ -16,7 +16,7 @@ const PANEL = {
 /** What is chosen in the chapters, by the names that a link has for the choices. */
 const CHOICES = {
   patches: { passed: "2" },
-  positions: { kind: "learned", placed: "off", fade: "0.4" },
+  positions: { kind: "learned", placed: "off" },
   score: { query: "class" },
   layers: { "out-mlp-1-0": "on", "out-head-0-2": "on", measure: "odds" },
   strokes: { moment: "3" },
@@ -30,7 +30,7 @@ const CHOICES = {
 /** Where the choices are made. Others are made at the id of their name. */
 const CONTROLS = {
   filter: "#patches-filters", added: "#patches-added", passed: "#patches-passed",
-  kind: ".kind-bar fieldset", placed: "#scramble-positions", fade: "#positions-fade", query: "#score .chips",
+  kind: "#positions-kind", placed: "#scramble-positions", query: "#score .chips",
   "out-mlp-1-0": ".part[data-part='mlp 1 0']", "out-head-0-2": ".part[data-part='head 0 2']", measure: "#layers .chips",
   moment: "#strokes-time", temperature: "#doubt .temperature input", step: "#learning-step",
   "live-ours": "#learning-live [data-kind=ours]", "live-myvit": "#learning-live [data-kind=myvit]",

@@ -70,7 +70,7 @@ describe("the story on a narrow screen", { skip }, () => {
 
   test("nor does a chapter with another kind of positions, or with a model without a stem", async () => {
     const chapter = await open("positions");
-    await chapter.locator(".kind-bar input[value=relative]").check({ force: true });
+    await chapter.locator("#positions-kind input[value=relative]").check({ force: true });
     await page.locator("#positions[data-kind=relative]").waitFor();
     await fits("relative positions");
     await chooseModel(page, "myvit");

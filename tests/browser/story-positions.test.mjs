@@ -1,6 +1,7 @@
 // The story's chapter on positions. Its numbers are compared with formulas, with the tensors of the
 // file, and with Node's runs of the same models on the same strokes.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { before, describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
 import { readSafetensors } from "../../web/base/safetensors.mjs";
@@ -44,7 +45,7 @@ async function goTo(page) {
 }
 
 async function choose(page, kind) {
-  await page.locator(`#positions .kind-bar input[value=${kind}]`).check({ force: true });
+  await page.locator(`#positions-kind input[value=${kind}]`).check({ force: true });
   await page.locator(`#positions[data-kind=${kind}]`).waitFor();
 }
 
@@ -71,7 +72,7 @@ describe("the story's chapter on positions", { skip }, () => {
     await goTo(page);
   });
 
-  test("with positions a scramble changes the scores, and all scores shown are those of Node's runs", async () => {
+  test("with positions a scramble changes the logits, and all logits shown are those of Node's runs", async () => {
     await choose(page, "sincos2d");
     await page.click("#scramble");
     await orderBecomes(page, () => !/^0 1 2 3 4 5 6 7 /.test(document.getElementById("scramble-change").dataset.order));
@@ -87,10 +88,10 @@ describe("the story's chapter on positions", { skip }, () => {
     near(shown, there.logits, ROUNDING, "before");
     near(scrambled, (await vit.classify(scrambledBy(there.input, order))).logits, ROUNDING, "after");
     vit.dispose();
-    assert.match(await page.locator("#announce").textContent(), /All patches scrambled\. Largest change of a score: \d/);
+    assert.match(await page.locator("#announce").textContent(), /All patches scrambled\. Largest change of a logit: \d/);
   });
 
-  test("without positions the same scramble changes no score by more than rounding, in all five models", async () => {
+  test("without positions the same scramble changes no logit by more than rounding, in all five models", async () => {
     const { order } = await result(page);
     await goTo(page);
     for (const kind of KINDS) {
@@ -144,74 +145,99 @@ describe("the story's chapter on positions", { skip }, () => {
     assert.ok((await result(page)).order.every((patch, place) => patch === place), "swapped back");
   });
 
-  test("the numbers added to a token are those of the formulas, and the token is Node's", async () => {
-    const drawing = await drawingOn(page);
-    await goTo(page);
-    for (const kind of ["sincos1d", "sincos2d"]) {
-      await choose(page, kind);
-      const [row, col] = /row (\d), column (\d)/.exec(await page.locator("#positions-sum caption").textContent()).slice(1).map(Number);
-      const token = 1 + 7 * (row - 1) + col - 1, want = FORMULAS[kind](50, 32, 7);
-      near(await column(page, "#positions-sum tbody tr", "position"), want[token], 1e-6, kind);
-      const vit = await Vit.load(shipped[kind][0].weights);
-      const { trace } = await vit.classify(drawing, { trace: true });
-      near(await column(page, "#positions-sum tbody tr", "token"), [...trace.tokens("embedded").slice(32 * token, 32 * token + 32)], 1e-4, kind);
+  test("swapping two patches swaps their rows and columns of A and nothing else, unless positions tell them apart", async () => {
+    const matrixChange = () => page.locator("#positions-equivariance").evaluate(({ dataset }) => Number(dataset.change));
+    await choose(page, "none");
+    assert.match(await page.locator("#positions-equivariance").textContent(), /a row for each token/);
+    await page.click("#scramble-swap");
+    await page.locator("#positions-equivariance", { hasText: "nothing else" }).waitFor();
+    const { order } = await result(page), moved = order.flatMap((patch, place) => (patch === place ? [] : [place]));
+    const [layer, head] = /block (\d), head (\d)/.exec(await page.locator("#positions .boards").textContent()).slice(1).map((n) => n - 1);
+    /** The largest difference of A's rows and columns, each under its own patch. */
+    const apart = async (kind) => {
+      const vit = await Vit.load(shipped[kind][0].weights), options = { attention: true };
+      const { input, attention } = await vit.classify(await drawingOn(page), options);
+      const a = attention.at(layer, head), b = (await vit.classify(scrambledBy(input, order), options)).attention.at(layer, head);
       vit.dispose();
-      const like = numbers(await page.locator("#positions-place").getAttribute("data-values"));
-      near(like.slice(1), want.slice(1).map((other) => cosine(want[token], other)), 1e-5, `${kind}: likeness`);
-    }
-  });
-
-  test("the slider fades the position in, number by number", async () => {
+      const at = (token) => (token === 0 ? 0 : 1 + order[token - 1]);
+      return farthest(b, b.map((_, i) => a[50 * at(Math.floor(i / 50)) + at(i % 50)]));
+    };
+    assert.equal(moved.length, 2);
+    assert.ok(moved.includes(0), "the first blank patch");
+    assert.ok((await apart("none")) < 1e-5 && (await matrixChange()) < 1e-5);
     await choose(page, "sincos2d");
-    const full = await column(page, "#positions-sum tbody tr", "position");
-    const fade = page.locator("#positions-fade");
-    await fade.focus();
-    await page.keyboard.press("Home");
-    assert.ok((await column(page, "#positions-sum tbody tr", "position")).every((value) => value === 0));
-    await fade.fill("0.25");
-    near(await column(page, "#positions-sum tbody tr", "position"), full.map((value) => value / 4), 1e-6, "a quarter");
-    const cells = await page.locator("#positions-sum tbody tr").evaluateAll((rows) => rows.map((row) =>
-      [row.dataset.token, row.dataset.position, row.lastElementChild.textContent.replace("−", "-")].map(Number)));
-    for (const [token, position, sum] of cells) assert.ok(Math.abs(token + position - sum) <= 0.0051, `${token} + ${position} = ${sum}`);
-    assert.equal(await fade.getAttribute("aria-valuetext"), "25 % of the position");
+    const change = await matrixChange();
+    assert.ok(change > 0.01, `${change}`);
+    near([change], [await apart("sincos2d")], 1e-4, "with positions");
+    await page.click("#scramble-swap");
+    await orderBecomes(page, () => /^0 1 2 3 4 5 6 7 8 /.test(document.getElementById("scramble-change").dataset.order));
   });
 
-  test("learned positions are the file's, and a click on the grid chooses another patch", async () => {
-    await choose(page, "learned");
+  test("the question's truth is that the model without positions reads the scrambled drawing as before", async () => {
+    const guess = page.locator("#positions .guess");
+    await guess.locator("button", { hasText: "something else" }).click();
+    await guess.locator(".truth[data-right=false]").waitFor();
+    const [before, after] = /In order it reads (.+?); scrambled, (.+?)\. /.exec(await guess.locator(".truth").textContent()).slice(1);
+    assert.equal(after, before);
+    const vit = await Vit.load(shipped.none[0].weights);
+    const [best] = (await vit.classify(await drawingOn(page))).classes;
+    vit.dispose();
+    assert.equal(before, `${best.label}, ${(100 * best.p).toFixed(1)} %`);
+    await guess.locator("button", { hasText: "as surely" }).click();
+    await guess.locator(".truth[data-right=true]").waitFor();
+  });
+
+  const open = (title) => page.locator("#positions .more summary", { hasText: title }).click();
+  const valuesOf = async (id) => numbers(await page.locator(`#positions-${id}`).getAttribute("data-values"));
+  const chosenToken = async () => {
+    const [row, col] = /row (\d), column (\d)/.exec(await page.locator(".rail-patch").textContent()).slice(1).map(Number);
+    return 1 + 7 * (row - 1) + col - 1;
+  };
+
+  test("the positions shown are the formulas' and the file's, and so is their likeness", async () => {
+    await open("what a position is");
     const { data } = readSafetensors(shipped.learned[0].weights).tensors.get("pos_embed");
-    const place = page.locator("#positions-place");
-    await place.click({ position: { x: 36 * 5 + 18, y: 36 + 18 } }); // row 2, column 6
-    await page.locator("#positions-sum caption", { hasText: "row 2, column 6" }).waitFor();
-    await page.locator("#positions-fade").fill("1");
-    near(await column(page, "#positions-sum tbody tr", "position"), [...data.slice(32 * 13, 32 * 14)], 1e-6, "pos_embed");
-    assert.match(await page.locator("#rail").textContent(), /row 2, column 6/);
-  });
-
-  test("the relative biases shown are the file's, and the grid shows those seen from the patch", async () => {
-    await choose(page, "relative");
-    const { tensors } = readSafetensors(shipped.relative[0].weights);
-    const shown = (await page.locator("#positions-bias canvas[tabindex]").evaluateAll((all) =>
-      all.map(({ dataset }) => dataset.values))).map(numbers);
-    assert.equal(shown.length, 12);
-    const table = (layer) => tensors.get(`blocks.${layer}.attn.rel_pos.relative_position_bias_table`).data;
-    shown.forEach((values, i) => {
-      const layer = Math.floor(i / 4), head = i % 4;
-      // The file counts from the key to the query, the picture from the query to the key.
-      const want = values.map((_, at) => table(layer)[(168 - at) * 4 + head]);
-      near(values, want, 1e-5, `layer ${layer}, head ${head}`);
-    });
-    await page.locator("#positions-bias canvas[tabindex]").first().click();
-    await page.locator("#positions-bias figure:first-child .chosen").waitFor();
-    const seen = numbers(await page.locator("#positions-place").getAttribute("data-values")).slice(1);
-    const want = seen.map((_, key) => table(0)[((1 - Math.floor(key / 7) + 6) * 13 + 5 - (key % 7) + 6) * 4]); // from row 2, column 6
-    near(seen, want, 1e-5, "seen from the patch");
-  });
-
-  test("the wide image has the formulas' positions for 16 tokens in 3 rows of 5", async () => {
-    for (const kind of ["sincos1d", "sincos2d"]) {
-      const text = await page.locator(`#positions-wide [data-kind=${kind}]`).getAttribute("data-positions");
-      near(numbers(text), FORMULAS[kind](16, 16, 5).flat(), 1e-6, kind);
+    const learned = () => Array.from({ length: 50 }, (_, token) => [...data.slice(32 * token, 32 * token + 32)]);
+    for (const [kind, formula] of Object.entries({ ...FORMULAS, learned })) {
+      await choose(page, kind);
+      await page.waitForFunction(() => document.getElementById("positions-alike").dataset.values);
+      const want = formula(50, 32, 7), own = want[await chosenToken()];
+      near(await valuesOf("matrix"), want.flat(), 1e-6, kind);
+      near(await valuesOf("alike"), want.slice(1).map((other) => cosine(own, other)), 1e-5, `${kind}: likeness`);
     }
+    const patches = learned().slice(1), beside = [], others = [];
+    patches.forEach((a, i) => patches.slice(i + 1).forEach((b, at) => {
+      const isBeside = at + 1 === 7 || (at === 0 && i % 7 < 6);
+      (isBeside ? beside : others).push(cosine(a, b));
+    }));
+    const mean = (list) => list.reduce((sum, value) => sum + value, 0) / list.length;
+    assert.ok(mean(beside) > mean(others) + 0.2, `neighbours ${mean(beside)}, others ${mean(others)}`);
+  });
+
+  test("the relative biases shown are the file's, of the chosen layer and head", async () => {
+    await choose(page, "relative");
+    const table = (layer) => readSafetensors(shipped.relative[0].weights).tensors.get(`blocks.${layer}.attn.rel_pos.relative_position_bias_table`).data;
+    for (const [layer, head] of [[0, 0], [1, 3]]) {
+      await page.locator("#rail-layer").evaluate((select, at) => ((select.selectedIndex = at), select.dispatchEvent(new Event("input"))), layer);
+      await page.locator("#rail-head").evaluate((select, at) => ((select.selectedIndex = at), select.dispatchEvent(new Event("input"))), head);
+      await page.locator("#positions .boards", { hasText: `block ${layer + 1}, head ${head + 1}` }).waitFor();
+      const shown = await valuesOf("bias");
+      // The file counts from the key to the query, the picture from the query to the key.
+      near(shown, shown.map((_, at) => table(layer)[(168 - at) * 4 + head]), 1e-5, `layer ${layer}, head ${head}`);
+    }
+  });
+
+  test("a click on the grid of likeness chooses another patch for the whole page", async () => {
+    await choose(page, "learned");
+    await page.locator("#positions-alike").click({ position: { x: 36 * 5 + 18, y: 36 + 18 } });
+    await page.locator(".rail-patch", { hasText: "row 2, column 6" }).waitFor();
+  });
+
+  test("class token and mean are told by the figures of weights/experiments.md", async () => {
+    const table = readFileSync(new URL("../../weights/experiments.md", import.meta.url), "utf8");
+    const text = await page.locator("#positions .more", { hasText: "mean in place" }).textContent();
+    for (const pool of ["class, the base", "mean"])
+      assert.ok(text.includes(`${new RegExp(`\\| pool \\| ${pool} \\| ([\\d.]+ ± [\\d.]+)`).exec(table)[1]} %`), text);
   });
 
   test("a new drawing is read in the order that the visitor left", async () => {

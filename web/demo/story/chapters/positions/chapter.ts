@@ -1,53 +1,65 @@
 /** Where am I? Attention alone does not see the patches' order: what positions add. */
+import type { Class, ClassifyOptions } from "vitrine";
+import { permuted, seeded, shuffled } from "../../../../base/scramble.mjs";
+import { h } from "../../../dom.ts";
 import { smallModel } from "../../../explain/models.ts";
+import { percent } from "../../../logits.ts";
+import { shapeOf } from "../../../pixels.ts";
 import { inWords } from "../../../remedy.ts";
 import { showError } from "../../../status.ts";
-import { h } from "../../../dom.ts";
+import { number } from "../../../texts/words.ts";
+import { write } from "../../../write.ts";
+import { cite } from "../../cite.ts";
 import { coalesce } from "../../coalesce.ts";
+import { fold } from "../../fold.ts";
+import { buildGuess } from "../../guess.ts";
 import type { Build, Scene, Story, Traced } from "../../scene.ts";
-import { buildAdded } from "./added.ts";
-import { buildAlike } from "./alike.ts";
-import { type PositionKind, KINDS, type Placed } from "./kinds.ts";
-import { buildScramble, type Scramble, scrambleOf } from "./scramble.ts";
-import { buildWide } from "./wide.ts";
-import { shapeOf } from "../../../pixels.ts";
-import { permuted } from "../../../../base/scramble.mjs";
+import { type PositionKind, KINDS, type Placed, type Words } from "./kinds.ts";
+import { buildMeasured } from "./measured.ts";
+import { ROUNDING, largestChange } from "./numbers.ts";
+import { buildPicture } from "./picture.ts";
+import { buildScramble, PATCHES, type Scramble, scrambleOf } from "./scramble.ts";
+import { texts } from "./texts/en.ts";
 
-export const texts = {};
+export { texts };
 
-export const build: Build = (root, story) => {
-  const texts = story.texts.positions;
+/** Validation accuracy and its spread, in %, of the small models of weights/experiments.md. */
+const POOLS = { token: [95.41, 0.37], mean: [95.17, 0.16] } as const;
+
+export const build: Build<typeof texts> = (root, story, words) => {
   let scene: Scene | undefined;
   const scramble = scrambleOf(story.choices);
   const update = () => refresh(undefined);
-  const note = h("p", { className: "kind-note" }), cite = h("p", { className: "cite" });
-  const status = h("p", { id: "positions-status" }, story.texts.story.loading);
-  status.setAttribute("role", "status");
-  const parts = [buildScramble(story, scramble, update), buildAdded(story), buildAlike(story), buildWide(story)];
-  const figures = h("div", { hidden: true }, ...parts.map((part) => part.root));
-  const kinds = KINDS.map((name) => [name, texts.kinds[name]] as const);
-  const kind = story.choices.chips<PositionKind>("kind", texts.kind, kinds, "sincos2d", (chosen) => {
-    scramble.done = texts.notes[chosen];
+  const note = h("p", { className: "kind-note" });
+  const status = h("p", { id: "positions-status", role: "status" }, story.texts.story.loading);
+  const kinds = KINDS.map((name) => [name, words.kinds[name]] as const);
+  const kind = story.choices.chips<PositionKind>("kind", words.kind, kinds, "sincos2d", (chosen) => {
+    scramble.done = words.notes[chosen];
     describe();
     update();
   });
-  const describe = () => {
-    note.textContent = texts.notes[kind.value];
-    cite.replaceChildren(...texts.papers[kind.value].flatMap(([text, id], i) =>
-      [i > 0 ? " · " : "", h("a", { href: `https://arxiv.org/abs/${id}` }, text)]));
-  };
+  kind.root.id = "positions-kind";
+  const describe = () => write(note, words.notes[kind.value]);
+  const figure = buildScramble(story, words, scramble, update), picture = buildPicture(story, words), measured = buildMeasured(story, words);
+  const positions = fold(story, words.picture.title, picture.root, cite(words.papers));
+  positions.addEventListener("toggle", update);
+  const percentOf = ([mean, spread]: readonly [number, number]) => [number(mean), `${number(spread)} %`] as const;
+  const [token, tokenSpread] = percentOf(POOLS.token), [mean, meanSpread] = percentOf(POOLS.mean);
+
+  root.append(h("p", { className: "lead" }, words.lead));
+  const guess = buildGuess(root, story, { question: words.question, options: words.options, truth: (now) => truthOf(now, story, words) });
   root.append(
-    h("p", { className: "lead" }, texts.lead), h("p", { className: "lead" }, texts.models),
-    h("div", { className: "kind-bar" }, kind.root), note, cite, status, figures);
+    h("div", { className: "panel" }, kind.root, note, status, figure.root),
+    positions, measured.root,
+    fold(story, words.pool.title, h("p", {}, words.pool.text({ token, tokenSpread, mean, meanSpread }))));
   describe();
 
   const refresh = coalesce(async () => {
     try {
       const placed = scene && (await place(story, scene, kind.value, scramble));
       if (!placed) return;
-      figures.hidden = false;
       status.replaceChildren();
-      for (const part of parts) part.draw(placed);
+      for (const part of [figure, picture, measured]) part.draw(placed);
       root.dataset.kind = placed.kind;
     } catch (error) {
       showError(status, inWords(error), update);
@@ -56,6 +68,7 @@ export const build: Build = (root, story) => {
   return (shown) => {
     scene = shown;
     update();
+    guess(shown);
   };
 };
 
@@ -63,9 +76,23 @@ export const build: Build = (root, story) => {
 async function place(story: Story, scene: Scene, kind: PositionKind, scramble: Scramble): Promise<Placed | undefined> {
   const model = await smallModel(kind);
   const shape = shapeOf(model.config), on = scramble.on && kind !== "none", { order } = scramble;
-  const traced = (await story.classify(scene, { trace: true, attention: true }, model)) as Traced | undefined;
+  const traced = (await story.classify(scene, { trace: true }, model)) as Traced | undefined;
   if (!traced) return undefined;
-  const ablate = on ? undefined : { positions: true };
-  const [before, after] = await model.classifyAll([traced.input, permuted(traced.input, order, shape)], { ablate });
+  const options: ClassifyOptions = { attention: true, ablate: on ? undefined : { positions: true } };
+  const [before, after] = await model.classifyAll([traced.input, permuted(traced.input, order, shape)], options);
   return { kind, scene, model, config: model.config, shape, traced, before: before!, after: after!, order, on };
+}
+
+/** What the model without positions reads in order and in one other order. */
+async function truthOf(scene: Scene, story: Story, words: Words) {
+  const models = await story.attempt(Promise.all([smallModel("none"), smallModel("sincos2d")]));
+  const read = models && (await story.classify(scene, {}, models[0]));
+  if (!read) return undefined;
+  const image = permuted(read.input, shuffled(PATCHES, seeded(1)), shapeOf(models[0].config));
+  const both = await story.attempt(Promise.all(models.map((model) => model.classify(image))));
+  if (!both) return undefined;
+  const [first, after, placed] = [read, ...both].map(({ classes }) => classes[0]!) as [Class, Class, Class];
+  const option = after.index !== first.index ? "other" : largestChange(read.logits, both[0]!.logits) <= ROUNDING ? "same" : "doubt";
+  return { option, words: words.truth({ label: first.label, share: percent(first.p), after: after.label, afterShare: percent(after.p),
+    placed: placed.label, placedShare: percent(placed.p) }) } as const;
 }

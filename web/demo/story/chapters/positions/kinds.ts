@@ -1,11 +1,15 @@
 /** The five models of the chapter, and what one of them computed from the drawing. */
 import type { Classification, Vit, VitConfig } from "vitrine";
 import type { Shape } from "../../../pixels.ts";
+import type { Said } from "../../../texts/sentences.ts";
 import type { Scene, Traced } from "../../scene.ts";
 import { patchIn } from "../../tokens.ts";
+import type { texts } from "./texts/en.ts";
 
 export const KINDS = ["none", "sincos1d", "sincos2d", "learned", "relative"] as const satisfies VitConfig["position"][];
 export type PositionKind = (typeof KINDS)[number];
+
+export type Words = Said<typeof texts>;
 
 /** A drawing read by one of the five models. */
 export interface Placed {
@@ -15,8 +19,8 @@ export interface Placed {
   config: Readonly<VitConfig>; // of the model
   shape: Shape; // of the model
   traced: Traced; // the drawing as it is, with the model's positions
-  before: Classification; // the drawing as it is
-  after: Classification; // with its patches scrambled
+  before: Classification; // the drawing as it is, with attention
+  after: Classification; // with its patches scrambled, with attention
   order: readonly number[]; // place i of the grid has patch order[i]
   on: boolean; // whether positions were added in `before` and `after`
 }
@@ -32,10 +36,10 @@ export const patchOf = ({ scene, shape }: Placed) => patchIn(scene, shape.gridRo
 
 export function tokenOf(placed: Placed): number {
   const [row, col] = patchOf(placed);
-  return placed.model.config.prefix.length + row * placed.shape.gridCols + col;
+  return placed.config.prefix.length + row * placed.shape.gridCols + col;
 }
 
 /** The layer and head of the whole page, or the small model's last where it has fewer. */
-export function layerAndHead({ scene, model: { config } }: Placed): [layer: number, head: number] {
+export function layerAndHead({ scene, config }: Placed): [layer: number, head: number] {
   return [Math.min(scene.layer, config.depth - 1), Math.min(scene.head, config.heads - 1)];
 }

@@ -1,19 +1,20 @@
-/** Swaps patches of the drawing, and shows what this does to the answer. */
+/** Swaps patches of the drawing, and shows what this does to the attention matrix and to the answer. */
 import { shuffled } from "../../../../base/scramble.mjs";
-import measured from "../../../explain/scramble.json";
-import { percent } from "../../../logits.ts";
-import { percentage, whole } from "../../../texts/words.ts";
 import { button, h } from "../../../dom.ts";
-import type { Choices } from "../../choices.ts";
 import { saveable } from "../../../figure/parts.ts";
+import { percent } from "../../../logits.ts";
+import { number } from "../../../texts/words.ts";
+import { write } from "../../../write.ts";
+import type { Choices } from "../../choices.ts";
 import type { Story } from "../../scene.ts";
 import { saveableTable } from "../../table.ts";
+import { inkOf } from "../../tokens.ts";
+import { largest } from "../../vectors.ts";
 import { Board } from "./board.ts";
-import { type PositionKind, KINDS, type Part, type Placed } from "./kinds.ts";
-import { briefly, largestChange } from "./numbers.ts";
+import { type Part, patchOf, type Placed, type Words } from "./kinds.ts";
+import { buildMatrices } from "./matrices.ts";
+import { briefly, largestChange, ROUNDING } from "./numbers.ts";
 import { pair } from "./pair.ts";
-import { buildScores } from "./scores.ts";
-import { write } from "../../../write.ts";
 
 /** What the visitor chose. */
 export interface Scramble {
@@ -22,10 +23,10 @@ export interface Scramble {
   done?: string; // what the visitor did just now, until its result is told
 }
 
-export const inOrder = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
-const isInOrder = (order: readonly number[]) => order.every((patch, place) => patch === place);
+export const PATCHES = 49;
+const inOrder = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
+export const isInOrder = (order: readonly number[]) => order.every((patch, place) => patch === place);
 
-const PATCHES = 49;
 /** An order as a link holds it: a letter for each place, which names the patch there. */
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const inLetters = (order: readonly number[]) => order.map((patch) => LETTERS[patch]).join("");
@@ -38,38 +39,42 @@ function fromLetters(text: string, count: number): number[] | undefined {
 export const scrambleOf = (choices: Choices): Scramble =>
   ({ order: fromLetters(choices.of("order") ?? "", PATCHES) ?? inOrder(PATCHES), on: choices.of("placed") !== "off" });
 
-/** Without positions only rounding changes the scores. Larger changes than this are real. */
-const ROUNDING = 1e-4;
+type Reorder = (order: readonly number[], done: string) => void;
+type Swap = (place: number, other: number) => void;
 
-export function buildScramble(story: Story, scramble: Scramble, change: () => void): Part {
-  const texts = story.texts.positions;
+export function buildScramble(story: Story, words: Words, scramble: Scramble, change: () => void): Part {
+  let shown: Placed | undefined;
+  const nameOf = (place: number) => {
+    const columns = shown!.shape.gridCols;
+    return story.texts.story.patch(Math.floor(place / columns) + 1, (place % columns) + 1);
+  };
   const reorder: Reorder = (order, done) => {
     Object.assign(scramble, { order, done });
     story.choices.set("order", isInOrder(order) ? undefined : inLetters(order));
     change();
   };
+  const swap: Swap = (place, other) => {
+    const order = [...scramble.order];
+    [order[place], order[other]] = [order[other]!, order[place]!];
+    reorder(order, words.swapped({ a: nameOf(place), b: nameOf(other) }));
+  };
   const turn = (on: boolean) => {
-    Object.assign(scramble, { on, done: on ? texts.switchedOn : texts.switchedOff });
+    Object.assign(scramble, { on, done: on ? words.switchedOn : words.switchedOff });
     story.choices.set("placed", on);
     change();
   };
-  const boards = buildBoards(story, scramble, reorder), controls = buildControls(texts, scramble, reorder, turn);
-  const verdict = buildVerdict(texts), scores = buildScores(texts), accuracy = buildAccuracy(texts);
-  boards.root.append(h("div", { className: "verdict-and-scores" }, verdict.root,
-    h("div", {}, saveableTable(scores.root, texts.scores))));
-  const root = h("section", { className: "part" },
-    h("h3", {}, texts.scrambleTitle),
-    h("p", { className: "lead" }, texts.scrambleLead),
-    h("p", { className: "task" }, texts.scrambleTask),
-    controls.root, boards.root,
-    h("p", { className: "notice-this" }, texts.scrambleNotice),
-    accuracy.root);
-
+  const boards = buildBoards(story, words, scramble, swap, nameOf), matrices = buildMatrices(words);
+  const controls = buildControls(words, scramble, reorder, () => shown && swap(...emptiest(shown)), turn);
+  const verdict = buildVerdict(words), logits = buildLogits(words);
+  const root = h("div", {}, controls.root, h("div", { className: "side-by-side" },
+    h("div", { className: "boards" }, ...boards.figures, ...matrices.figures),
+    h("div", { className: "verdict-and-scores" }, verdict.root, saveableTable(logits.root, words.logits), matrices.says)));
   const draw = (placed: Placed) => {
+    shown = placed;
     boards.draw(placed);
     controls.draw(placed);
-    scores.draw(placed);
-    accuracy.draw(placed.kind, placed.on);
+    logits.draw(placed);
+    matrices.draw(placed);
     const result = verdict.draw(placed);
     if (scramble.done) story.say(`${scramble.done} ${result}`);
     scramble.done = undefined;
@@ -77,55 +82,52 @@ export function buildScramble(story: Story, scramble: Scramble, change: () => vo
   return { root, draw };
 }
 
+/** Two places to swap: that of the chosen patch and the first one with least ink; or most ink, if it is that itself. */
+function emptiest(placed: Placed): [place: number, other: number] {
+  const { order, shape, traced } = placed, [row, column] = patchOf(placed);
+  const ink = inkOf({ result: traced, shape }), chosen = row * shape.gridCols + column;
+  const least = largest(ink.map((sum) => -sum));
+  return [order.indexOf(chosen), order.indexOf(least === chosen ? largest(ink) : least)];
+}
+
 /** The drawing as it is, and as the model gets it: there patches can be swapped. */
-function buildBoards(story: Story, scramble: Scramble, reorder: Reorder): Part {
-  const texts = story.texts.positions;
-  let shown: Placed | undefined;
-  const nameOf = (place: number) => {
-    const columns = shown!.shape.gridCols;
-    return story.texts.story.patch(Math.floor(place / columns) + 1, (place % columns) + 1);
-  };
-  const before = new Board(texts.beforeLabel);
-  const after = new Board(texts.afterLabel, texts.boardKeys, {
-    swap(place, other) {
-      const order = [...scramble.order];
-      [order[place], order[other]] = [order[other]!, order[place]!];
-      reorder(order, texts.swapped(nameOf(place), nameOf(other)));
-    },
-    hold: (place) => story.say(place === undefined ? texts.dropped : texts.held(nameOf(place))),
+function buildBoards(story: Story, words: Words, scramble: Scramble, swap: Swap, nameOf: (place: number) => string) {
+  const before = new Board(words.before);
+  const after = new Board(words.after, words.keys, {
+    swap,
+    hold: (place) => story.say(place === undefined ? words.dropped : words.held({ place: nameOf(place) })),
     point(place, byKey) {
       const patch = place === undefined ? undefined : scramble.order[place];
       if (before.marked !== patch) {
         before.marked = patch;
         before.draw();
       }
-      if (byKey) story.say(patch === place ? nameOf(place!) : texts.from(nameOf(place!), nameOf(patch!)));
+      if (byKey) story.say(patch === place ? nameOf(place!) : words.from({ place: nameOf(place!), patch: nameOf(patch!) }));
     },
   });
-  const [readBefore, readAfter] = [h("p", { className: "read" }), h("p", { className: "read" })];
-  const root = h("div", { className: "side-by-side boards" },
-    h("figure", {}, h("figcaption", {}, texts.before), before.canvas, readBefore),
-    h("figure", {}, h("figcaption", {}, texts.after), saveable(after.canvas, texts.afterLabel), readAfter));
-
+  const [readBefore, readAfter] = [h("strong"), h("strong")];
+  const figures = [
+    h("figure", {}, h("figcaption", {}, words.before, readBefore), before.canvas),
+    h("figure", {}, h("figcaption", {}, words.after, readAfter), saveable(after.canvas, words.after))];
   const draw = (placed: Placed) => {
-    shown = placed;
     const { scene: { dark }, shape, traced: { input: image }, order } = placed;
     before.show({ image, order: inOrder(order.length), shape, dark });
     after.show({ image, order, shape, dark });
-    for (const [words, { classes: [best] }] of [[readBefore, placed.before], [readAfter, placed.after]] as const) {
-      write(words, texts.reads(best!.label, percent(best!.p)));
+    for (const [says, { classes: [best] }] of [[readBefore, placed.before], [readAfter, placed.after]] as const) {
+      write(says, words.reads({ label: best!.label, share: percent(best!.p) }));
     }
   };
-  return { root, draw };
+  return { figures, draw };
 }
 
-function buildControls(texts: Words, { on }: Scramble, reorder: Reorder, turn: (on: boolean) => void): Part {
-  const mix = button(texts.scramble, () => reorder(shuffled(PATCHES, Math.random), texts.scrambled), { id: "scramble" });
-  const back = button(texts.back, () => reorder(inOrder(PATCHES), texts.inPlace), { id: "scramble-back" });
-  const positions = h("input", { type: "checkbox", id: "scramble-positions", checked: on });
-  positions.setAttribute("role", "switch");
+function buildControls(words: Words, { on }: Scramble, reorder: Reorder, swap: () => void, turn: (on: boolean) => void): Part {
+  const mix = button(words.scramble, () => reorder(shuffled(PATCHES, Math.random), words.scrambled), { id: "scramble" });
+  const two = button(words.swap, swap, { id: "scramble-swap" });
+  const back = button(words.back, () => reorder(inOrder(PATCHES), words.inPlace), { id: "scramble-back" });
+  const positions = h("input", { type: "checkbox", id: "scramble-positions", checked: on, role: "switch" });
   positions.addEventListener("change", () => turn(positions.checked));
-  const root = h("div", { className: "controls" }, mix, back, h("label", { className: "switch" }, positions, texts.positions));
+  const root = h("div", { className: "controls" }, mix, two, back,
+    h("label", { className: "switch" }, positions, `${words.kind}: ${words.placed}`));
   const draw = ({ kind, on, order }: Placed) => {
     positions.disabled = kind === "none"; // it has none to switch off
     positions.checked = on;
@@ -134,51 +136,48 @@ function buildControls(texts: Words, { on }: Scramble, reorder: Reorder, turn: (
   return { root, draw };
 }
 
-type Words = Story["texts"]["positions"];
-type Reorder = (order: readonly number[], done: string) => void;
-
-/** The largest change of a score, as a large number and in words. */
-function buildVerdict(texts: Words) {
-  const number = h("output", { id: "scramble-change" }), words = h("p");
-  number.setAttribute("aria-live", "off"); // story.say tells it
-  const root = h("div", { className: "verdict" }, h("p", { className: "verdict-label" }, texts.largest), number, words);
+/** The largest change of a logit, as a large number and in words. */
+function buildVerdict(words: Words) {
+  const number = h("output", { id: "scramble-change", aria: { live: "off" } }); // story.say tells it
+  const says = h("p");
+  const root = h("div", { className: "verdict" }, h("p", { className: "verdict-label" }, words.change), number, says);
   const draw = ({ before, after, order, on, kind }: Placed): string => {
     const change = largestChange(before.logits, after.logits);
-    const labels = [before, after].map(({ classes }) => classes[0]!.label) as [string, string];
+    const [label, now] = [before, after].map(({ classes }) => classes[0]!.label) as [string, string];
     write(number, briefly(change));
     Object.assign(number.dataset, { change: String(change), kind, on: String(on), order: order.join(" ") });
-    write(words, isInOrder(order) ? texts.notYet
-      : change <= ROUNDING ? texts.onlyRounding : texts.changed(...labels));
+    write(says, isInOrder(order) ? words.notYet
+      : change <= ROUNDING ? words.rounding
+      : label === now ? words.stays({ label }) : words.turns({ before: label, after: now }));
     root.classList.toggle("same", change <= ROUNDING);
-    return `${texts.largest}: ${number.textContent}. ${words.textContent}`;
+    return `${words.change}: ${number.textContent}. ${says.textContent}`;
   };
   return { root, draw };
 }
 
-/** How many test digits each of the five models reads, before and after. */
-function buildAccuracy(texts: Words) {
-  const share = (count: number) => percentage(count / measured.digits, 1);
-  const rows = KINDS.map((kind) => {
-    const { before, after } = measured.right[kind];
-    const bars = pair(false);
-    bars.set(before, after, measured.digits);
-    return h("tr", { data: { kind, before: String(before), after: String(after) } },
-      h("th", { scope: "row" }, texts.kinds[kind]), h("td", {}, bars.root), h("td", {}, share(before)), h("td", {}, share(after)));
-  });
-  const words = h("p", { className: "lead", id: "scramble-digits" });
-  const title = texts.accuracy(whole(measured.digits));
-  const table = h("table", { className: "scores" }, h("caption", {}, title),
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, texts.kind), h("td"),
-      h("th", { scope: "col" }, texts.before), h("th", { scope: "col" }, texts.after))),
-    h("tbody", {}, ...rows));
-  const root = h("div", { className: "accuracy" }, words, saveableTable(table, title));
-  const draw = (kind: PositionKind, on: boolean) => {
-    const { before, after, without } = measured.right[kind];
-    const digits = whole(measured.digits);
-    write(words, kind === "none" ? texts.digitsNone(digits, share(before))
-      : on ? texts.digitsOn(digits, share(before), share(after))
-      : texts.digitsOff(digits, share(before), share(without)));
-    for (const row of rows) row.classList.toggle("best", row.dataset.kind === kind);
+/** The ten logits before and after, side by side. */
+function buildLogits(words: Words) {
+  const body = h("tbody"), column = (text: string) => (text ? h("th", { scope: "col" }, text) : h("td"));
+  const root = h("table", { className: "scores" }, h("caption", {}, words.logits),
+    h("thead", {}, h("tr", {}, ...[words.digit, "", words.start, words.end].map(column))), body);
+  const rows: ((before: number, after: number, top: number, best: boolean) => void)[] = [];
+  const addRow = (label: string) => {
+    const bars = pair(true), before = h("td"), after = h("td");
+    const row = h("tr", {}, h("th", { scope: "row" }, label), h("td", {}, bars.root), before, after);
+    body.append(row);
+    rows.push((a, b, top, best) => {
+      bars.set(a, b, top);
+      write(before, number(a));
+      write(after, number(b));
+      Object.assign(row.dataset, { before: String(a), after: String(b) });
+      row.classList.toggle("best", best);
+    });
+  };
+  const draw = ({ config, before, after }: Placed) => {
+    if (rows.length === 0) config.labels.forEach(addRow);
+    const zeros = new Float32Array(before.logits.length);
+    const top = Math.max(largestChange(before.logits, zeros), largestChange(after.logits, zeros));
+    rows.forEach((set, i) => set(before.logits[i]!, after.logits[i]!, top, after.classes[0]!.index === i));
   };
   return { root, draw };
 }
