@@ -18,7 +18,7 @@ const CHOICES = {
   patches: { passed: "2" },
   positions: { kind: "learned", placed: "off" },
   score: { query: "class" },
-  layers: { "out-mlp-1-0": "on", "out-head-0-2": "on", measure: "odds" },
+  layers: { "out-mlp-1-0": "on", "out-head-0-2": "on" },
   strokes: { moment: "3" },
   doubt: { temperature: "4" },
   learning: { step: "7", ...(runs && PANEL) },
@@ -31,7 +31,7 @@ const CHOICES = {
 const CONTROLS = {
   filter: "#patches-filters", added: "#patches-added", passed: "#patches-passed",
   kind: "#positions-kind", placed: "#scramble-positions", query: "#score .chips",
-  "out-mlp-1-0": ".part[data-part='mlp 1 0']", "out-head-0-2": ".part[data-part='head 0 2']", measure: "#layers .chips",
+  "out-mlp-1-0": ".part[data-part='mlp 1 0']", "out-head-0-2": ".part[data-part='head 0 2']",
   moment: "#strokes-time", temperature: "#doubt .temperature input", step: "#learning-step",
   "live-ours": "#learning-live [data-kind=ours]", "live-myvit": "#learning-live [data-kind=myvit]",
   blocks: "#cnn .chips", mask: "#masks .chips", class: "#why-class",

@@ -1,45 +1,43 @@
-// Layer by layer: what the head reads at each stop, and what parts do, beside the API's own numbers.
+// Layer by layer: what the head reads at each stage, and what parts do, beside the API's own numbers.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
-import { DIGITS, ink, openCloser, settled, skip, toChapter, withBrowser } from "./harness.mjs";
-import { drawingOn } from "./story.mjs";
+import { DIGITS, ink, settled, skip, toChapter, withBrowser } from "./harness.mjs";
+import { chooseModel, drawingOn, visitChapter, weightsOf } from "./story.mjs";
 
 /** The page may run another build, which rounds differently. */
 const NEAR = 1e-3;
 const near = (got, want, what) => assert.ok(Math.abs(got - want) <= NEAR * Math.max(1, Math.abs(want)), `${what}: ${got}, not ${want}`);
 
-const length = (vector) => Math.hypot(...vector);
+const oddsOf = (classes, index) => {
+  const p = classes.find((one) => one.index === index).p;
+  return Math.log(p / (1 - p));
+};
 const inOrder = (classes) => [...classes].sort((a, b) => a.index - b.index).map(({ p }) => p);
 
 describe("layer by layer", { skip }, () => {
   const browser = withBrowser();
   let page, vit, drawing;
   before(async () => {
-    ({ page } = await browser.visit());
-    vit = await Vit.load(new URL("../../weights/digits.safetensors", import.meta.url));
-    await ink(page, DIGITS[3]);
+    ({ page } = await visitChapter(browser, "layers", DIGITS[3]));
+    vit = await Vit.load(weightsOf("digits-plain"));
     drawing = await drawingOn(page);
-    await toChapter(page, "layers");
     await ready();
   });
   after(() => vit?.dispose());
 
   const ready = () => page.locator("#layers .layers[aria-busy=false]").waitFor();
-  const stops = () => page.locator("#layers .stop").evaluateAll((all) => all.map((stop) => ({
-    ...stop.dataset, shares: [...stop.querySelectorAll(".bar")].map((bar) => Number(bar.dataset.p)), text: stop.textContent,
+  const stages = () => page.locator("#layers .stage").evaluateAll((all) => all.map((stage) => ({
+    ...stage.dataset, shares: [...stage.querySelectorAll(".bar")].map((bar) => Number(bar.dataset.p)), text: stage.textContent,
   })));
   const part = (key) => page.locator(`#layers button[data-part="${key}"]`);
   const press = async (key) => {
     await part(key).click();
     await ready();
   };
-  const answer = () => page.locator("#layers .layers-answer").evaluate((root) => ({
-    ...root.dataset, shares: [...root.querySelectorAll(".bar")].map((bar) => Number(bar.dataset.p)),
-    words: root.querySelector(".effect").textContent,
-  }));
+  const effect = () => page.locator("#layers .effect").textContent();
   const putBack = async () => {
-    await page.locator("#layers .put-back button").click();
+    await page.locator("#layers .layers-answer button").click();
     await ready();
   };
   const same = (got, classes, what) => {
@@ -47,131 +45,141 @@ describe("layer by layer", { skip }, () => {
     inOrder(classes).forEach((p, index) => near(got[index], p, `${what}, class ${index}`));
   };
 
-  test("each stop shows what the trace's lens reads, and the last lens is the answer", async () => {
-    const { trace, classes } = await vit.classify(drawing, { trace: true });
-    const shown = (await stops()).filter(({ stage }) => stage !== undefined);
+  test("each stage shows what the trace's lens reads, and the last is the answer", async () => {
+    const { trace, classes: [answer] } = await vit.classify(drawing, { trace: true });
+    const shown = await stages();
     assert.equal(shown.length, vit.config.depth + 1);
-    shown.forEach(({ shares, label }, stage) => {
-      same(shares, trace.lens(stage), `stage ${stage}`);
-      assert.equal(label, trace.lens(stage)[0].label);
+    shown.forEach(({ shares, label, odds, text }, stage) => {
+      const lens = trace.lens(stage);
+      same(shares, lens, `stage ${stage}`);
+      assert.equal(label, lens[0].label);
+      near(Number(odds), oddsOf(lens, answer.index), `log-odds of stage ${stage}`);
+      assert.match(text, new RegExp(`^Stage ${stage}`));
     });
-    same(shown.at(-1).shares, classes, "the answer");
-    same((await answer()).shares, classes, "the answer below");
-    assert.match(shown.at(-1).text, new RegExp(`says ${classes[0].label}, `));
+    const first = shown.findIndex((_, at) => shown.slice(at).every(({ label }) => label === answer.label));
+    assert.match(await page.locator("#layers .lead").textContent(), new RegExp(`${answer.label} leads from stage ${Math.max(1, first)} on`));
   });
 
-  test("inside a block the head reads the stream without that block's MLP", async () => {
-    const half = (await stops()).filter(({ stage }) => stage === undefined);
-    assert.equal(half.length, vit.config.depth);
-    for (const [layer, { shares }] of half.entries()) {
-      const { trace } = await vit.classify(drawing, { trace: true, ablate: { mlps: [layer] } });
-      same(shares, trace.lens(layer + 1), `block ${layer + 1}`);
-    }
-  });
-
-  test("lengths of stream and additions are those of the trace's tokens", async () => {
-    const { trace } = await vit.classify(drawing, { trace: true });
-    const { width, prefix } = vit.config, patch = prefix.length + 3 * 7 + 3; // row 4, column 4
-    const at = (tokens, token) => length(tokens.slice(token * width, (token + 1) * width));
-    const shown = (await stops()).filter(({ stage }) => stage !== undefined);
-    shown.forEach((stop, stage) => {
-      near(Number(stop.length), at(trace.tokens(stage), 0), `class token at ${stage}`);
-      near(Number(stop.patchLength), at(trace.tokens(stage), patch), `patch at ${stage}`);
-    });
+  test("attention and MLP of each block add the log-odds between its stages", async () => {
+    const { trace, classes: [{ index }] } = await vit.classify(drawing, { trace: true });
+    const pushes = await page.locator("#layers .block b").evaluateAll((all) => all.map(({ dataset }) => Number(dataset.push)));
+    assert.equal(pushes.length, 2 * vit.config.depth);
     for (let layer = 0; layer < vit.config.depth; layer++) {
-      for (const branch of ["attention", "mlp"]) {
-        const ratios = await page.locator(`#layers [data-branch="${layer} ${branch}"] .adds`)
-          .evaluateAll((all) => all.map(({ dataset }) => Number(dataset.ratio)));
-        [0, patch].forEach((token, i) => near(ratios[i],
-          at(trace.added(layer, branch), token) / at(trace.tokens(layer), token), `${branch} ${layer} adds to ${token}`));
-      }
+      const without = await vit.classify(drawing, { trace: true, ablate: { mlps: [layer] } });
+      const half = oddsOf(without.trace.lens(layer + 1), index); // without the MLP, the next stage is the stream after attention
+      near(pushes[2 * layer], half - oddsOf(trace.lens(layer), index), `attention of block ${layer + 1}`);
+      near(pushes[2 * layer + 1], oddsOf(trace.lens(layer + 1), index) - half, `MLP of block ${layer + 1}`);
     }
   });
 
   test("a press leaves a part out, several can be out together, and all come back", async () => {
     await press("head 1 2");
     assert.equal(await part("head 1 2").getAttribute("aria-pressed"), "true");
-    same((await answer()).shares, (await vit.classify(drawing, { ablate: { heads: [[1, 2]] } })).classes, "without a head");
+    same((await stages()).at(-1).shares, (await vit.classify(drawing, { ablate: { heads: [[1, 2]] } })).classes, "without a head");
     await press("mlp 0 0");
-    await press("norms 2 0");
-    const ablate = { heads: [[1, 2]], mlps: [0], norms: [2] };
+    const ablate = { heads: [[1, 2]], mlps: [0] };
     const without = await vit.classify(drawing, { trace: true, ablate });
-    const now = await answer(), whole = (await vit.classify(drawing)).classes[0];
-    same(now.shares, without.classes, "without three parts");
-    (await stops()).filter(({ stage }) => stage !== undefined)
-      .forEach(({ shares }, stage) => same(shares, without.trace.lens(stage), `stage ${stage} without three parts`));
-    assert.match(now.words, /^Without block 2’s head 3, block 1’s MLP, and block 3’s norms it /);
-    assert.match(now.words, without.classes[0].index === whole.index ? /still reads/ : /instead of/);
-    assert.equal(await page.locator("#announce, #status", { hasText: now.words }).count() > 0, true, "it is announced");
+    const now = await effect(), whole = (await vit.classify(drawing)).classes[0];
+    (await stages()).forEach(({ shares }, stage) => same(shares, without.trace.lens(stage), `stage ${stage} without two parts`));
+    assert.match(now, /^Without block 2’s head 3 and block 1’s MLP it /);
+    assert.match(now, without.classes[0].index === whole.index ? /still reads/ : /instead of/);
+    assert.equal(await page.locator("#announce, #status", { hasText: now }).count() > 0, true, "it is announced");
     await putBack();
     assert.equal(await page.locator("#layers .part[aria-pressed=true]").count(), 0);
-    same((await answer()).shares, (await vit.classify(drawing)).classes, "with everything back");
+    same((await stages()).at(-1).shares, (await vit.classify(drawing)).classes, "with everything back");
   });
 
-  test("the text says whether the answer changed", async () => {
-    for (let layer = 0; layer < 4; layer++) await press(`norms ${layer} 0`);
-    const { classes } = await vit.classify(drawing, { ablate: { norms: [0, 1, 2, 3] } });
-    const now = await answer(), whole = (await vit.classify(drawing)).classes[0];
-    same(now.shares, classes, "without norms");
-    const mark = classes[0].index === whole.index ? "still reads" : "instead of";
-    assert.ok(now.words.includes(mark), now.words);
-    await putBack();
-  });
-
-  test("the keyboard leaves a part out and puts it back", async () => {
-    await part("mlp 3 0").focus();
+  test("all parts are one stop of the Tab key, arrow keys go between them, and Space and Enter press", async () => {
+    assert.equal(await page.locator("#layers .part").count(), 20);
+    assert.equal(await page.locator("#layers .part[tabindex='0']").count(), 1);
+    await part("head 0 0").focus();
+    for (const [key, want] of [["ArrowUp", "head 0 0"], ["ArrowRight", "head 0 1"], ["ArrowDown", "head 1 1"], ["ArrowLeft", "head 1 0"],
+      ["ArrowLeft", "mlp 0 0"], ["ArrowDown", "mlp 1 0"], ["ArrowDown", "mlp 2 0"], ["ArrowDown", "mlp 3 0"], ["ArrowRight", "mlp 3 0"]]) {
+      await page.keyboard.press(key);
+      assert.equal(await page.evaluate(() => document.activeElement.dataset.part), want, key);
+    }
     await page.keyboard.press("Space");
     await ready();
     assert.equal(await part("mlp 3 0").getAttribute("aria-pressed"), "true");
-    same((await answer()).shares, (await vit.classify(drawing, { ablate: { mlps: [3] } })).classes, "by Space");
+    same((await stages()).at(-1).shares, (await vit.classify(drawing, { ablate: { mlps: [3] } })).classes, "by Space");
     await page.keyboard.press("Enter");
     await ready();
     assert.equal(await part("mlp 3 0").getAttribute("aria-pressed"), "false");
   });
 
-  test("the table leaves out each part in turn", async () => {
+  /** What the answer's log-odds lose without each part alone, by its key. */
+  const losses = async () => {
+    const { index } = (await vit.classify(drawing)).classes[0], { depth, heads } = vit.config, lost = {};
+    const whole = oddsOf((await vit.classify(drawing)).classes, index);
+    for (let layer = 0; layer < depth; layer++) {
+      for (let head = 0; head <= heads; head++) {
+        const [key, ablate] = head < heads ? [`head ${layer} ${head}`, { heads: [[layer, head]] }] : [`mlp ${layer} 0`, { mlps: [layer] }];
+        const { classes } = await vit.classify(drawing, { ablate });
+        lost[key] = { odds: oddsOf(classes, index) - whole, label: classes[0].label };
+      }
+    }
+    return lost;
+  };
+
+  test("the question's truth is the worst of its three, and the table leaves out each part in turn", async () => {
+    const lost = await losses(), of = (pattern) => Object.entries(lost).filter(([key]) => pattern.test(key)).sort(([, a], [, b]) => a.odds - b.odds)[0];
+    const worsts = { head: of(/^head 0/), mlp: of(/^mlp 0/), last: of(/ 3 /) };
+    const option = Object.keys(worsts).sort((a, b) => worsts[a][1].odds - worsts[b][1].odds)[0];
+    const buttons = page.locator("#layers .guess .options button"), truth = page.locator("#layers .truth");
+    for (const [at, name] of Object.keys(worsts).entries()) {
+      await buttons.nth(at).click();
+      await page.locator(`#layers .truth[data-right=${name === option}]`).waitFor();
+    }
+    const text = (await truth.textContent()).replaceAll("−", "-");
+    for (const [, { odds }] of Object.values(worsts)) assert.ok(text.includes(odds.toFixed(1)), `${odds}: ${text}`);
+    await page.locator("#layers .sweep summary").click();
     await page.locator("#layers .sweep[aria-busy=false]").waitFor();
     const cells = await page.locator("#layers .sweep td[data-part]").evaluateAll((all) =>
       all.map(({ dataset, textContent }) => ({ ...dataset, text: textContent })));
-    const { depth, heads } = vit.config;
-    assert.equal(cells.length, depth * (heads + 2));
-    const whole = (await vit.classify(drawing)).classes[0];
+    assert.deepEqual(cells.map((cell) => cell.part).sort(), Object.keys(lost).sort());
+    const { label } = (await vit.classify(drawing)).classes[0];
     for (const cell of cells) {
-      const [kind, layer, head] = cell.part.split(" ");
-      const ablate = kind === "head" ? { heads: [[Number(layer), Number(head)]] } : { [kind === "mlp" ? "mlps" : kind]: [Number(layer)] };
-      const { classes } = await vit.classify(drawing, { ablate });
-      const p = classes.find(({ index }) => index === whole.index).p;
-      near(Number(cell.points), p - whole.p, cell.part);
       // Logits that differ by 1e-3 change log-odds by 2e-3 at most; the rest is p's own rounding near 1.
-      const odds = (share) => Math.log(share / (1 - share));
-      assert.ok(Math.abs(Number(cell.odds) - (odds(p) - odds(whole.p))) < 0.02, `${cell.part}: ${cell.odds}`);
-      assert.match(cell.text, /^[+−]?\d+\.\d/);
+      assert.ok(Math.abs(Number(cell.odds) - lost[cell.part].odds) < 0.02, `${cell.part}: ${cell.odds}`);
+      assert.match(cell.text, lost[cell.part].label === label ? /^[+−]?\d+\.\d$/ : new RegExp(`→ ${lost[cell.part].label}$`));
     }
   });
 
+  test("in the last block a patch's query changes nothing, as the page says, and the class token's does", async () => {
+    assert.match(await page.locator("#layers .last-block").textContent(), /After block 4 only the class token is read/);
+    const { logits, trace } = await vit.classify(drawing, { trace: true }), layer = vit.config.depth - 1;
+    const replaced = async (isChanged) => {
+      const queries = trace.queries(layer, 0), width = queries.length / 50;
+      const changed = queries.map((value, i) => (isChanged(Math.floor(i / width)) ? value + 1 : value));
+      const now = await vit.classify(drawing, { replace: [{ layer, head: 0, queries: changed }] });
+      return Math.max(...now.logits.map((value, i) => Math.abs(value - logits[i])));
+    };
+    assert.ok((await replaced((token) => token > 0)) < 1e-5);
+    assert.ok((await replaced((token) => token === 0)) > 1e-3);
+  });
+
   test("another drawing is read at once; its stage 0 is the same, because the class token has seen nothing", async () => {
-    const first = (await stops())[0].shares;
+    const first = (await stages())[0].shares;
     await page.locator("#clear").click();
     await ink(page, DIGITS[7]);
     await toChapter(page, "layers");
-    await page.locator("#layers .layers-answer[data-label='7']").waitFor();
-    const shown = await stops();
+    await page.locator("#layers .layers[data-label='7']").waitFor();
+    const shown = await stages();
     shown[0].shares.forEach((p, index) => assert.ok(Math.abs(p - first[index]) < 1e-6));
     same(shown.at(-1).shares, (await vit.classify(await drawingOn(page))).classes, "the other drawing");
   });
 
-  test("another model gets its own stops, and nothing stays left out", async () => {
+  test("another model gets its own stages, and nothing stays left out", async () => {
     await press("mlp 0 0");
-    await openCloser(page);
-    await page.selectOption("#model", "myvit");
-    await page.waitForFunction(() => document.querySelectorAll("#layers .stop").length === 5);
+    await chooseModel(page, "myvit");
+    await toChapter(page, "layers");
+    await page.waitForFunction(() => document.querySelectorAll("#layers .stage").length === 3);
     await ready();
     await settled(page);
     assert.equal(await page.locator("#layers .part[aria-pressed=true]").count(), 0);
-    const other = await Vit.load(new URL("../../weights/myvit.safetensors", import.meta.url));
+    const other = await Vit.load(weightsOf("myvit"));
     const { trace } = await other.classify(await drawingOn(page), { trace: true });
-    (await stops()).filter(({ stage }) => stage !== undefined)
-      .forEach(({ shares }, stage) => same(shares, trace.lens(stage), `myvit, stage ${stage}`));
+    (await stages()).forEach(({ shares }, stage) => same(shares, trace.lens(stage), `myvit, stage ${stage}`));
     other.dispose();
   });
 });

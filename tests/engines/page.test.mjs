@@ -165,9 +165,9 @@ describe("the page in this engine", { skip }, () => {
       near([Number((await data("#score .equation")).score)], [Math.max(...scores)], "score"); // the page begins with the largest
     });
 
-    test("layers: the last stop's lens is the answer", async () => {
+    test("layers: the last stage's lens is the answer", async () => {
       await goTo("layers", ".layers[aria-busy=false]");
-      const shown = await numbers("#layers .stop .bar", "p");
+      const shown = await numbers("#layers .stage .bar", "p");
       near(shown.slice(-10), inOrder(own.classes), "class");
     });
 

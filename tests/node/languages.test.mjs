@@ -43,7 +43,6 @@ const argument = (name) =>
 /** These read a list. */
 const LISTS = {
   "why.tops": ["<0>", ["<1>.a", "<1>.b", "<1>.c"]],
-  "layers.parts": [["<0>.first", "<0>.second"]],
   "strokes.changes": [[{ label: "<0>.a", share: "<0>.b" }, { label: "<0>.c", share: "<0>.d" }, { label: "<0>.e", share: "<0>.f" }], 5],
 };
 const spoken = (text, path) =>

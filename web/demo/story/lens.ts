@@ -1,4 +1,4 @@
-/** The bars of what the head reads at one stop, as SVG. */
+/** The bars of what the classifier reads at one stage, as SVG. */
 import type { Class } from "vitrine";
 import { percent } from "../logits.ts";
 import { set, svg } from "../figure/parts.ts";
@@ -12,7 +12,7 @@ export function shares(classes: readonly Class[]): Float64Array {
   return p;
 }
 
-/** A stop's bars. A dashed outline shows the bars before parts were left out. */
+/** A stage's bars. A dashed outline shows the bars before parts were left out. */
 export class Lens {
   readonly root: SVGSVGElement;
   readonly #bars: SVGRectElement[];

@@ -286,82 +286,6 @@ const score = {
   relative: "This model has relative positions: each score gets a learned bias for the way from one patch to the other.",
 };
 
-/** 4. Layer by layer. */
-const layers = {
-  lead:
-    "Each token is a list of numbers, and all of them run through the model side by side: the residual stream. A " +
-    "block never replaces a token. Its attention adds something to it, then its MLP (two small layers of neurons, " +
-    "the same for each token) adds something more. So the model’s head, which is made for the last stop, can read " +
-    "the stream at each stop on the way. That is the logit lens.",
-  meanLead: "This model has no class token: its head reads the mean of the patches.",
-  task: "Press a head, an MLP or a pair of norms to leave it out, or several. Then draw another digit.",
-  notice:
-    "At stage 0 the bars are the same for each drawing, because the class token has seen no patch yet. Then the " +
-    "answer forms: watch at which stop, and whether attention or an MLP moved it.",
-  meanNotice: "Watch at which stop the answer forms, and whether attention or an MLP moved it.",
-  stem: (field: string) =>
-    `In this model convolutions run before the patches, so at stage 0 a patch knows ${field} pixels already.`,
-  caveat:
-    "A lens can mislead: early stops were never meant to be read by this head (Belrose et al.). And a part whose " +
-    "absence changes nothing need not be idle: other parts may do the same work (Michel et al.).",
-  cite: {
-    residual: "He et al.: residual connections",
-    lens: "nostalgebraist: the logit lens",
-    tuned: "Belrose et al.: the tuned lens",
-    heads: "Michel et al.: are sixteen heads better than one?",
-  },
-  figure: "What the head reads at each stop",
-  stage: (stage: number, depth: number) =>
-    stage === 0 ? "Stage 0, before block 1" : `Stage ${stage}, after block ${stage}${stage === depth ? ": the answer" : ""}`,
-  half: (block: number) => `Inside block ${block}, after its attention`,
-  says: (label: string, share: string) => `says ${label}, ${share}`,
-  lensLabel: (stop: string, bars: string) => `${stop}: ${bars}`,
-  classToken: "class token",
-  mean: "mean of the patches",
-  patch: "chosen patch",
-  length: (reader: string, own: string, patch: string) => `Length of the stream: ${reader} ${own}, chosen patch ${patch}`,
-  block: (block: number) => `Block ${block}`,
-  attention: "Attention",
-  mlp: "MLP",
-  norms: "Norms",
-  heads: "Heads",
-  head: (head: number) => `head ${head}`,
-  leaveOut: {
-    head: (block: number, head: number) => `block ${block}’s head ${head}`,
-    mlp: (block: number) => `block ${block}’s MLP`,
-    norms: (block: number) => `block ${block}’s norms`,
-  },
-  toggle: (part: string) => `Leave out ${part}`,
-  adds: "adds to",
-  added: (ratio: string) => `${ratio} ×`,
-  addedHint:
-    "The bar compares the length of what is added with the token’s own length where the block begins. Half full: as long.",
-  pushes: (changes: string) => `moves ${changes} points`,
-  change: (label: string, points: string) => `${label} by ${points}`,
-  still: "moves no class by a tenth of a point",
-  answer: "The answer",
-  whole: (label: string, share: string) => `Nothing is left out. The model reads ${label}, ${share}.`,
-  same: (parts: string, label: string, before: string, after: string) =>
-    `Without ${parts} it still reads ${label}: ${before} before, ${after} now.`,
-  other: (parts: string, label: string, old: string, before: string, after: string) =>
-    `Without ${parts} it reads ${label} instead of ${old}. ${old}: ${before} before, ${after} now.`,
-  parts: (names: string[]) => new Intl.ListFormat("en").format(names),
-  back: "Put everything back",
-  legend: "Outline: with all parts. Filled: now.",
-  sweep: "Leave out each one in turn",
-  sweepLead: (label: string) => `What ${label}, the answer, gains or loses when one part alone is missing.`,
-  measure: "Measured in",
-  measures: { points: "points of probability", odds: "log-odds" },
-  oddsHint:
-    "Near 100 % the probability p can hardly move. Its log-odds, ln(p / (1 − p)), still show the push: 1 less means " +
-    "that the odds are divided by 2.7.",
-  progress: (done: number, of: number) => `${done} of ${of} runs`,
-  becomes: (label: string) => `→ ${label}`,
-  worst: (part: string, points: string, odds: string) =>
-    `Most is lost without ${part}: ${points} points, ${odds} in log-odds.`,
-  none: "No part alone takes anything from the answer.",
-};
-
 /** 5. While you drew. */
 const strokes = {
   example: "A photo has no strokes, so this is the page’s own example.",
@@ -603,7 +527,7 @@ const teach = {
   ],
 };
 
-export const en = { ...opening, own, page, chapters, ownPage, grid, story, patches, score, layers, strokes, doubt, masks, teachIt, teach };
+export const en = { ...opening, own, page, chapters, ownPage, grid, story, patches, score, strokes, doubt, masks, teachIt, teach };
 
 export type Texts = typeof en;
 export type GridTexts = Texts["grid"];

@@ -1,28 +1,28 @@
-/** Layer by layer: what the model's head reads at each stop of the residual stream, and without parts. */
+/** Layer by layer: what the classifier reads at each stage of the token stream, and without parts. */
 import type { Vit } from "vitrine";
-import { fieldOf } from "../../../stem.ts";
-import { h } from "../../../dom.ts";
+import { button, h } from "../../../dom.ts";
 import { saveable } from "../../../figure/parts.ts";
+import { percent } from "../../../logits.ts";
+import { fieldOf } from "../../../stem.ts";
+import { signed, tag } from "../../../texts/words.ts";
+import { write } from "../../../write.ts";
+import { cite, linked } from "../../cite.ts";
 import { coalesce } from "../../coalesce.ts";
+import { fold } from "../../fold.ts";
+import { buildGuess } from "../../guess.ts";
+import { shares } from "../../lens.ts";
 import type { Build, Scene } from "../../scene.ts";
-import { buildAnswer, effect } from "./answer.ts";
-import { keyOf, type Part, partsOf } from "./parts.ts";
-import { type Run, runWithout } from "./runs.ts";
-import { buildStream } from "./stream.ts";
+import { allParts, keyOf, logOdds, type Loss, type Part, type Run, runWithout, sweep } from "./runs.ts";
+import { buildStrip, nameOf, type Words } from "./strip.ts";
 import { buildTable } from "./table.ts";
+import { texts } from "./texts/en.ts";
 
-const PAPERS = [
-  ["residual", "https://arxiv.org/abs/1512.03385"],
-  ["lens", "https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens"],
-  ["tuned", "https://arxiv.org/abs/2303.08112"],
-  ["heads", "https://arxiv.org/abs/1905.10650"],
-] as const;
+export { texts };
 
 /** What is built for one model. */
 interface Fitted {
   model: Vit;
-  stream: ReturnType<typeof buildStream>;
-  answer: ReturnType<typeof buildAnswer>;
+  strip: ReturnType<typeof buildStrip>;
   table: ReturnType<typeof buildTable>;
 }
 
@@ -33,23 +33,57 @@ interface Done {
   whole: Run;
 }
 
-export const texts = {};
-
-export const build: Build = (root, story) => {
-  const { choices, texts: { layers: words } } = story;
-  const lead = h("p", { className: "lead" }), notice = h("p", { className: "notice-this" });
-  const stem = h("p", { className: "lead" }), figure = h("div", { className: "layers" });
-  const cites = PAPERS.flatMap(([name, href]) => [h("a", { href }, words.cite[name]), " · "]).slice(0, -1);
-  root.append(lead, stem, h("p", { className: "task" }, words.task), notice, figure,
-    h("p", { className: "lead caveat" }, words.caveat), h("p", { className: "cite" }, ...cites));
+export const build: Build<typeof texts> = (root, story, words) => {
+  const { choices } = story;
+  const lead = h("p", { className: "lead" }), stem = h("p");
+  const figure = saveable(h("div"), words.figure, () => fitted!.strip.picture()), says = h("p", { className: "effect" }), last = h("p", { className: "last-block" });
+  const back = button(words.back, () => out.length > 0 && leaveOut([]));
+  const panel = h("div", { className: "panel layers" }, figure,
+    h("div", { className: "layers-answer" }, says, h("span", {}, words.outlines), back), last);
+  const tableLead = h("p"), table = h("div");
+  const turns = fold(story, words.sweep.title, tableLead, table);
+  turns.classList.add("sweep");
   let out: Part[] = [], shown: Scene | undefined, fitted: Fitted | undefined, done: Done | undefined;
   let announce = false; // a part was pressed since the last answer
+  let swept: { scene: Scene; losses: Promise<Loss[] | undefined> } | undefined;
 
-  const paint = (scene: Scene) => {
-    fitted!.stream.draw({ ...done!, scene });
-    fitted!.answer.draw(done!.run, done!.whole);
-    fitted!.table.theme(scene.dark);
-    figure.setAttribute("aria-busy", "false");
+  /** The losses of a drawing, which are found once. */
+  const lossesOf = (scene: Scene) => {
+    if (!swept || !isOfOne(swept.scene, scene)) swept = { scene, losses: sweep(scene, story, () => !isOfOne(shown!, scene)) };
+    return swept.losses;
+  };
+
+  root.append(lead, stem);
+  const guess = buildGuess(root, story, {
+    question: words.question,
+    options: words.options,
+    async truth(scene) {
+      const losses = scene.unfinished ? undefined : await lossesOf(scene);
+      return losses && truthOf(losses, scene, words);
+    },
+  });
+  const { trust } = words;
+  root.append(panel, turns, fold(story, trust.title, h("p", {}, trust.odds), h("p", {}, ...linked(trust.lens)), cite(trust.cite)));
+
+  const fillTable = coalesce(async (scene: Scene) => {
+    if (!turns.open || scene.unfinished) return;
+    turns.ariaBusy = "true";
+    write(tableLead, words.sweep.busy);
+    const losses = await lossesOf(scene);
+    if (!losses || fitted?.model !== scene.model) return;
+    fitted.table.draw(losses, scene);
+    write(tableLead, words.sweep.lead({ label: scene.result.classes[0]!.label }));
+    turns.ariaBusy = "false";
+  });
+  turns.addEventListener("toggle", () => shown && fillTable(shown));
+
+  const paint = () => {
+    const { run, whole } = done!;
+    fitted!.strip.draw(run, whole);
+    write(says, effect(run, whole, words));
+    Object.assign(panel.dataset, { label: run.classes[0]!.label, p: String(run.classes[0]!.p) });
+    back.ariaDisabled = String(run.out.length === 0); // not `disabled`, which loses the focus
+    panel.ariaBusy = "false";
   };
 
   const run = coalesce(async (scene: Scene) => {
@@ -58,8 +92,7 @@ export const build: Build = (root, story) => {
     const without = whole && parts.length > 0 ? await runWithout(parts, scene, story) : whole;
     if (!whole || !without || scene.model !== shown!.model) return;
     done = { scene, run: without, whole };
-    paint(isOfOne(scene, shown!) ? shown! : scene);
-    if (!same) void fitted!.table.fill(scene, story);
+    paint();
     if (announce && parts === out) story.say(effect(without, whole, words));
     announce &&= parts !== out;
   });
@@ -72,7 +105,7 @@ export const build: Build = (root, story) => {
   const leaveOut = (parts: Part[]) => {
     put(parts);
     announce = true;
-    figure.setAttribute("aria-busy", "true");
+    panel.ariaBusy = "true";
     run(shown!);
   };
   const press = (part: Part) => {
@@ -82,29 +115,27 @@ export const build: Build = (root, story) => {
 
   const fit = (scene: Scene) => {
     const { config, model } = scene;
-    const pools = config.pool === "class" && config.prefix.length > 0;
-    lead.textContent = pools ? words.lead : `${words.lead} ${words.meanLead}`;
-    notice.textContent = pools ? words.notice : words.meanNotice;
-    stem.textContent = config.stem.length > 0 ? words.stem(fieldOf(config)) : "";
-    stem.hidden = config.stem.length === 0;
-    fitted?.table.stop();
-    const parts = Array.from({ length: config.depth }, (_, layer) => partsOf(layer, config)).flat();
-    put(fitted ? [] : parts.filter((part) => choices.of(choiceOf(part)) === "on")); // another model's do not stay
+    put(fitted ? [] : allParts(config).filter((part) => choices.of(choiceOf(part)) === "on")); // another model's do not stay
     done = undefined;
-    const stream = buildStream(scene, words, press);
-    const answer = buildAnswer(config.labels, words, () => out.length > 0 && leaveOut([]));
-    const table = buildTable(scene, story);
-    figure.replaceChildren(h("p", { className: "hint" }, words.addedHint), saveable(stream.root, words.figure, stream.picture), answer.root, table.root);
-    fitted = { model, stream, answer, table };
+    const strip = buildStrip(scene, words, press);
+    fitted = { model, strip, table: buildTable(config, words) };
+    figure.replaceChildren(strip.root);
+    table.replaceChildren(fitted.table.root);
+    stem.hidden = config.stem.length === 0;
+    write(stem, stem.hidden ? "" : words.stem({ field: fieldOf(config) }));
+    write(last, readsToken(scene) ? words.last({ depth: config.depth }) : "");
   };
 
   return (scene) => {
     if (fitted?.model !== scene.model) fit(scene);
     const same = done && isOfOne(done.scene, scene);
     shown = scene;
-    if (same) return paint(scene); // another patch, head or theme
-    fitted!.table.stop();
-    figure.setAttribute("aria-busy", "true");
+    fillTable(scene);
+    guess(scene);
+    if (same) return paint(); // another patch, head or theme
+    const reader = words.readers[readsToken(scene) ? "token" : "mean"];
+    write(lead, words.lead({ reader, label: scene.result.classes[0]!.label, stage: leadsFrom(scene) }));
+    panel.ariaBusy = "true";
     run(scene);
   };
 };
@@ -114,3 +145,43 @@ const choiceOf = (part: Part) => `out-${keyOf(part).replaceAll(" ", "-")}`;
 
 /** Whether two scenes are of one drawing, read by one model. */
 const isOfOne = (a: Scene, b: Scene) => a.model === b.model && a.version === b.version;
+
+/** Whether the classifier reads the class token, and not the mean of the patches. */
+const readsToken = ({ config }: Scene) => config.pool === "class" && config.prefix.length > 0;
+
+/** The first stage from which on the classifier reads the answer. At stage 0 a class token knows nothing of the drawing. */
+function leadsFrom(scene: Scene): number {
+  const { config, result: { trace, classes: [answer] } } = scene, first = readsToken(scene) ? 1 : 0;
+  let stage = config.depth;
+  while (stage > first && trace.lens(stage - 1)[0]!.index === answer!.index) stage--;
+  return stage;
+}
+
+/** What is left out, and what became of the answer. */
+function effect({ out, classes }: Run, { classes: whole }: Run, words: Words): string {
+  const now = classes[0]!, { label, index, p } = whole[0]!;
+  if (out.length === 0) return words.whole({ label, share: percent(p) });
+  const said = {
+    parts: new Intl.ListFormat(tag).format(out.map((part) => nameOf(part, words))), label, before: percent(p), after: percent(shares(classes)[index]!),
+    odds: signed(logOdds(classes, index) - logOdds(whole, index)),
+  };
+  return now.index === index ? words.same(said) : words.other({ ...said, now: now.label });
+}
+
+/** Of a head of block 1, its MLP and a part of the last block: the one without which most is lost. */
+function truthOf(losses: Loss[], { config: { depth }, result }: Scene, words: Words) {
+  const worst = (of: (part: Part) => boolean) =>
+    losses.filter(({ part }) => of(part)).reduce((most, loss) => (loss.odds < most.odds ? loss : most));
+  const worsts = {
+    head: worst(({ kind, layer }) => kind === "head" && layer === 0),
+    mlp: worst(({ kind, layer }) => kind === "mlp" && layer === 0),
+    last: worst(({ layer }) => layer === depth - 1),
+  };
+  const options = Object.keys(worsts) as (keyof typeof worsts)[];
+  const option = options.reduce((most, one) => (worsts[one].odds < worsts[most].odds ? one : most));
+  const { part, best } = worsts[option];
+  return { option, words: words.truth({
+    label: result.classes[0]!.label, head: signed(worsts.head.odds), mlp: signed(worsts.mlp.odds), last: signed(worsts.last.odds),
+    part: nameOf(part, words), read: best.label, share: percent(best.p),
+  }) };
+}

@@ -1,10 +1,40 @@
-/** Runs of the model on the scene's drawing with parts left out. */
-import type { Class, Trace } from "vitrine";
+/** The parts that can be left out of a model, and runs on the scene's drawing without some. */
+import type { Ablation, Class, Trace, VitConfig } from "vitrine";
 import type { Scene, Story } from "../../scene.ts";
 import { slices } from "../../slices.ts";
-import { ablationOf, type Part, partsOf } from "./parts.ts";
 
-/** One run, and what the head reads at each of its stops. */
+/** All count from 0. */
+export interface Part {
+  kind: "head" | "mlp";
+  layer: number;
+  head: number; // 0 where it is no head
+}
+
+export const keyOf = ({ kind, layer, head }: Part): string => `${kind} ${layer} ${head}`;
+
+/** A block's parts, in the order in which the page shows them. */
+export const partsOf = (layer: number, { heads }: Pick<VitConfig, "heads">): Part[] => [
+  ...Array.from({ length: heads }, (_, head): Part => ({ kind: "head", layer, head })), { kind: "mlp", layer, head: 0 }];
+
+export const allParts = (config: Pick<VitConfig, "depth" | "heads">): Part[] =>
+  Array.from({ length: config.depth }, (_, layer) => partsOf(layer, config)).flat();
+
+const ablationOf = (parts: readonly Part[]): Ablation => ({
+  heads: parts.filter(({ kind }) => kind === "head").map(({ layer, head }) => [layer, head] as const),
+  mlps: parts.filter(({ kind }) => kind === "mlp").map(({ layer }) => layer),
+});
+
+/** A class's log-odds, ln(p / (1 − p)). 1 − p is the others' sum, which is exact where p is nearly 1. */
+export function logOdds(classes: readonly Class[], index: number): number {
+  let own = 0, others = 0;
+  for (const one of classes) {
+    if (one.index === index) own = one.p;
+    else others += one.p;
+  }
+  return Math.log(Math.max(own, Number.MIN_VALUE)) - Math.log(Math.max(others, Number.MIN_VALUE));
+}
+
+/** One run, and what the classifier reads at each of its stages. */
 export interface Run {
   /** What was left out. */
   out: readonly Part[];
@@ -14,10 +44,8 @@ export interface Run {
   half: Class[][];
 }
 
-const REST = 300; // milliseconds for which the drawing must rest first
-
 /**
- * Runs the model without some parts. What the head reads between a block's attention and its MLP
+ * Runs the model without some parts. What the classifier reads between a block's attention and its MLP
  * comes from one more run a block, without that MLP: the next stage then is the stream after attention.
  */
 export async function runWithout(out: readonly Part[], scene: Scene, story: Story): Promise<Run | undefined> {
@@ -36,23 +64,22 @@ export async function runWithout(out: readonly Part[], scene: Scene, story: Stor
   return { out, classes: whole.classes, trace: whole.trace, half };
 }
 
-/** Leaves out each part alone, in slices, until `isStale`. Tells each result. */
-export async function sweep(
-  scene: Scene,
-  story: Story,
-  isStale: () => boolean,
-  tell: (part: Part, classes: Class[], done: number) => void,
-): Promise<void> {
-  await new Promise((rested) => setTimeout(rested, REST));
-  const pause = slices();
-  let done = 0;
-  for (let layer = 0; layer < scene.config.depth; layer++) {
-    for (const part of partsOf(layer, scene.config)) {
-      if (isStale()) return;
-      const result = await story.classify(scene, { ablate: ablationOf([part]) });
-      if (!result || isStale()) return;
-      tell(part, result.classes, ++done);
-      await pause();
-    }
+/** The answer's log-odds without one part, less those of the whole model, and what is read then. */
+export interface Loss {
+  part: Part;
+  odds: number;
+  best: Class;
+}
+
+/** Leaves out each part alone, in slices. Undefined once `isStale`. */
+export async function sweep(scene: Scene, story: Story, isStale: () => boolean): Promise<Loss[] | undefined> {
+  const { classes: whole } = scene.result, { index } = whole[0]!;
+  const losses: Loss[] = [], pause = slices();
+  for (const part of allParts(scene.config)) {
+    const result = await story.classify(scene, { ablate: ablationOf([part]) });
+    if (!result || isStale()) return undefined;
+    losses.push({ part, odds: logOdds(result.classes, index) - logOdds(whole, index), best: result.classes[0]! });
+    await pause();
   }
+  return losses;
 }

@@ -1,0 +1,114 @@
+/** The token stream as a road: its stages with what the classifier reads, and between them the blocks with their parts. */
+import type { Class } from "vitrine";
+import { button, h } from "../../../dom.ts";
+import { ARROWS } from "../../../figure/cells.ts";
+import { paperColour, svg, withStyles } from "../../../figure/parts.ts";
+import { percent } from "../../../logits.ts";
+import type { Said } from "../../../texts/sentences.ts";
+import { signed } from "../../../texts/words.ts";
+import { write } from "../../../write.ts";
+import { Lens } from "../../lens.ts";
+import type { Scene } from "../../scene.ts";
+import { keyOf, logOdds, type Part, partsOf, type Run } from "./runs.ts";
+import type { texts } from "./texts/en.ts";
+
+export type Words = Said<typeof texts>;
+/** `top` is the largest log-odds of the stages, which ends their scale. */
+type Draw = (run: Run, whole: Run, top: number) => void;
+
+export const nameOf = ({ kind, layer, head }: Part, { names }: Words): string =>
+  kind === "head" ? names.head({ block: layer + 1, head: head + 1 }) : names.mlp({ block: layer + 1 });
+
+/** Builds the road for one model. Its buttons tell which part was pressed. */
+export function buildStrip({ config }: Scene, words: Words, press: (part: Part) => void) {
+  const { depth, labels, heads } = config;
+  const odds = h("p", { className: "odds-of" }), list = h("ol", { className: "road", aria: { label: words.figure } });
+  const lenses: [title: string, lens: Lens][] = [], draws: Draw[] = [], buttons: HTMLButtonElement[] = [];
+  for (let stage = 0; stage <= depth; stage++) {
+    const made = buildStage(stage, depth, labels, words);
+    lenses.push([words.stage({ n: stage }), made.lens]);
+    draws.push(made.draw);
+    list.append(made.root);
+    if (stage === depth) break;
+    const block = buildBlock(stage, partsOf(stage, config), words, press);
+    buttons.push(...block.buttons);
+    draws.push(block.draw);
+    list.append(block.root);
+  }
+  roam(list, buttons, heads + 1);
+  const root = h("div", { role: "group", aria: { label: words.parts, description: words.keys } }, odds, list);
+  const draw = (run: Run, whole: Run) => {
+    const { label, index } = whole.classes[0]!;
+    const top = Math.max(...[run, whole].flatMap(({ trace }) => lenses.map((_, stage) => Math.abs(logOdds(trace.lens(stage), index)))));
+    write(odds, words.odds({ label }));
+    for (const each of draws) each(run, whole, top);
+  };
+  return { root, picture: () => pictureOf(lenses), draw };
+}
+
+/** One stop of the Tab key for all buttons. Arrow keys go from one to the next; `columns` are in a row. */
+function roam(root: HTMLElement, buttons: HTMLButtonElement[], columns: number): void {
+  const stop = (at: number) => buttons.forEach((each, i) => (each.tabIndex = i === at ? 0 : -1));
+  stop(0);
+  root.addEventListener("focusin", ({ target }) => stop(buttons.indexOf(target as HTMLButtonElement)));
+  root.addEventListener("keydown", (event) => {
+    const step = ARROWS[event.key], next = step && buttons[buttons.indexOf(event.target as HTMLButtonElement) + step[0] * columns + step[1]];
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+  });
+}
+
+function buildStage(stage: number, depth: number, labels: readonly string[], words: Words) {
+  const lens = new Lens(labels), title = words.stage({ n: stage });
+  const says = h("strong"), odds = h("span"), bar = h("i", { ariaHidden: "true" });
+  const note = stage === 0 ? words.begin : stage === depth ? words.end : "";
+  const root = h("li", { className: "stage", data: { stage: String(stage) } },
+    h("p", {}, title, h("small", {}, note)), lens.root, says, h("span", { className: "odds" }, bar, odds));
+  const draw: Draw = (run, whole, top) => {
+    const classes = run.trace.lens(stage), best = classes[0]!, own = logOdds(classes, whole.classes[0]!.index);
+    const before = run === whole ? undefined : whole.trace.lens(stage);
+    lens.draw(classes, before, (bars) => words.bars({ stage: title, bars }));
+    write(says, words.says({ label: best.label, share: percent(best.p) }));
+    write(odds, signed(own));
+    bar.style.setProperty("--z", (own / top).toFixed(3));
+    Object.assign(root.dataset, { label: best.label, p: String(best.p), odds: String(own) });
+  };
+  return { root, lens, draw };
+}
+
+/** A block: the buttons of its parts, and what its attention and its MLP add to the answer's log-odds. */
+function buildBlock(layer: number, parts: Part[], words: Words, press: (part: Part) => void) {
+  const buttons = parts.map((part) => button(part.kind === "head" ? String(part.head + 1) : words.mlp, () => press(part), {
+    aria: { pressed: "false", label: words.toggle({ part: nameOf(part, words) }) }, data: { part: keyOf(part) }, className: "part" }));
+  const [attention, mlp] = [h("b"), h("b")];
+  const root = h("li", { className: "block", data: { block: String(layer) } }, h("p", {}, words.block({ n: layer + 1 })),
+    h("span", { className: "branch" }, words.attention, ...buttons.slice(0, -1), attention),
+    h("span", { className: "branch" }, buttons.at(-1)!, mlp));
+  const draw: Draw = (run, whole) => {
+    const of = (classes: Class[]) => logOdds(classes, whole.classes[0]!.index);
+    const [before, half, after] = [of(run.trace.lens(layer)), of(run.half[layer]!), of(run.trace.lens(layer + 1))];
+    for (const [element, push] of [[attention, half - before], [mlp, after - half]] as const) {
+      write(element, signed(push));
+      element.dataset.push = String(push);
+    }
+    parts.forEach((part, at) => (buttons[at]!.ariaPressed = String(run.out.some((other) => keyOf(other) === keyOf(part)))));
+  };
+  return { root, buttons, draw };
+}
+
+const TITLE = 120, ROW = 70;
+
+/** All stages' bars below each other, with their titles, as one figure. */
+function pictureOf(lenses: [title: string, lens: Lens][]): SVGSVGElement {
+  const [width, height] = [TITLE + lenses[0]![1].root.width.baseVal.value, ROW * lenses.length];
+  const { color, fontFamily } = getComputedStyle(document.body);
+  const rows = lenses.flatMap(([title, lens], at) => {
+    const bars = withStyles(lens.root);
+    bars.setAttribute("x", String(TITLE));
+    bars.setAttribute("y", String(at * ROW + 8));
+    return [svg("text", { x: 12, y: at * ROW + 44, fill: color, "font-family": fontFamily, "font-size": 14 }, title), bars];
+  });
+  const ground = svg("rect", { width, height, fill: paperColour() });
+  return svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height }, ground, ...rows);
+}
