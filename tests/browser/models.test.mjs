@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
+import { Vit } from "../../dist/vit.js";
 import {
   DIGITS,
   gate,
@@ -13,6 +14,7 @@ import {
   skip,
   withBrowser,
 } from "./harness.mjs";
+import { drawingOn, weightsOf } from "./story.mjs";
 
 const DIGIT_WEIGHTS = "**/digits*.safetensors";
 /** The shape of a shipped model, from its recipe. */
@@ -161,6 +163,39 @@ describe("the choice of a model", { skip }, () => {
     assert.doesNotMatch(await page.locator(".journey").innerText(), /convolution/i);
   });
 
+  test("the journey shows the shape after each step, and its own tokens' numbers before the blocks and after", async () => {
+    const { page } = await browser.visit({ closer: true });
+    await ink(page, DIGITS[3]);
+    for (const [model, shapes] of [
+      ["digits", ["28 × 28", "7 × 7 × 64", "50 × 64", "50 × 64", "10"]],
+      ["digits-large", ["28 × 28", "7 × 7 × 128", "50 × 96", "50 × 96", "10"]],
+      ["digits-plain", ["28 × 28", "49 × 16", "50 × 64", "50 × 64", "10"]],
+    ]) {
+      if (model !== "digits") {
+        await page.selectOption("#model", model);
+        await page.waitForURL(`**/?model=${model}`);
+        await settled(page);
+      }
+      const shown = await page.locator(".journey .shape:visible").evaluateAll((all) => all.map(({ textContent }) => textContent));
+      assert.deepEqual(shown.map((text) => text.replaceAll("\u00a0", " ")), shapes);
+      const vit = await Vit.load(weightsOf(model)), { width, depth } = vit.config;
+      const { trace } = await vit.classify(await drawingOn(page), { trace: true });
+      vit.dispose();
+      for (const [id, fact, stage] of [["tokens", "begin", 0], ["blocks", "end", depth]]) {
+        const values = trace.tokens(stage), top = Math.max(...values.map(Math.abs));
+        await page.locator(`[data-fact=${fact}]`, { hasText: String(Number(top.toPrecision(2))) }).waitFor();
+        const pixels = await page.locator(`#${id}`).evaluate((canvas) => {
+          const { data } = canvas.getContext("2d", { willReadFrequently: true }).getImageData(2, 0, canvas.width - 2, canvas.height);
+          return Array.from({ length: data.length / 4 }, (_, i) => data[4 * i] - data[4 * i + 2]); // red less blue
+        });
+        assert.equal(pixels.length, 50 * width);
+        values.forEach((value, i) => {
+          if (Math.abs(value) > 0.02 * top) assert.equal(Math.sign(pixels[i] - 2), Math.sign(value), `${model}, ${id}, number ${i}`);
+        });
+      }
+    }
+  });
+
   test("choosing a model keeps the drawing, reads it again, and fits layers, heads and maps", async () => {
     const { page } = await browser.visit({ closer: true });
     assert.equal(await page.inputValue("#model"), "digits");
@@ -186,7 +221,7 @@ describe("the choice of a model", { skip }, () => {
     assert.deepEqual([await options(page, "layer"), await options(page, "head")], [2, 3]);
     assert.equal(await page.inputValue("#head"), "mean", "there is no fourth head");
     assert.equal(await page.locator("#maps button").count(), 4);
-    assert.equal(await page.locator("[data-fact=width]").textContent(), "8");
+    assert.equal(await page.locator("[data-fact=width]").first().textContent(), "8");
     assert.notEqual(await weights(page), before.weights);
     await page.selectOption("#model", "digits");
     await page.waitForURL((url) => url.search === "");

@@ -3,27 +3,9 @@ import { paint, tone } from "./colour.ts";
 import { heat, place, type Scale } from "../base/heat.ts";
 import { ARROWS } from "./figure/cells.ts";
 import { heatMap } from "./overlay.ts";
-import { accent, shapeOf } from "./pixels.ts";
+import { shapeOf } from "./pixels.ts";
 import type { State } from "./state.ts";
 import { words } from "./texts/words.ts";
-
-/** Draws every token's (row) attention to every token (column) in the chosen layer and head. */
-export function drawBlocks(canvas: HTMLCanvasElement, state: State): void {
-  const attention = state.reading?.result.attention;
-  const prefix = state.model?.config.prefix.length ?? 1;
-  const { gridRows, gridCols } = shapeOf(state.model?.config);
-  const tokens = attention?.tokens ?? prefix + gridRows * gridCols;
-  const matrix = attention?.at(state.view.layer, state.view.head);
-  const { map, patch } = state.view;
-  const most = matrix?.reduce((a, b) => Math.max(a, b), 0) ?? 0;
-  const marked = map === "patch" ? prefix + patch[0] * gridCols + patch[1] : 0;
-  // There are two columns more than the matrix has. The first marks the row that the overlay shows.
-  paint(canvas, tokens, tokens + 2, (row, x) => {
-    if (x === 0 && row === marked && map !== "rollout") return accent(state.dark);
-    if (x < 2) return undefined;
-    return matrix ? heat(matrix[row * tokens + x - 2] / most, state.dark) : tone(0, state.dark);
-  });
-}
 
 /** The state that the small maps are drawn from. */
 type MapsView = Pick<State, "dark"> & {

@@ -1,6 +1,6 @@
 /** Look closer: the choice of map, every head's map, the model, and the way from ink to answer. */
 import type { Vit } from "vitrine";
-import { buildMaps, drawBlocks, drawMaps } from "./blocks.ts";
+import { buildMaps, drawMaps } from "./blocks.ts";
 import { fillChoices, listenToChoices, showChoices } from "./choices.ts";
 import { choosePatch } from "./figure/cells.ts";
 import { inPadUnits } from "./ink.ts";
@@ -11,11 +11,12 @@ import { drawPatches } from "./patches.ts";
 import { drawPicture, lookOf } from "./picture.ts";
 import { drawPixels, shapeOf } from "./pixels.ts";
 import { drawShare, send } from "./send.ts";
-import { isBlank, type State } from "./state.ts";
+import { isBlank, type Reading, type State } from "./state.ts";
 import { size } from "./status.ts";
-import { drawStem, fieldOf } from "./stem.ts";
+import { drawStem, fieldOf, mapsOf } from "./stem.ts";
+import { coalesce } from "./story/coalesce.ts";
 import { listenToTakeaway } from "./takeaway.ts";
-import { decimal, words } from "./texts/words.ts";
+import { decimal, rough, words } from "./texts/words.ts";
 import { drawTokens } from "./tokens.ts";
 import { write } from "./write.ts";
 
@@ -40,9 +41,25 @@ interface Page {
   say(text: string): void;
 }
 
+/** The tokens of a reading before the first block and after the last. */
+interface Stream {
+  model: Vit;
+  reading: Reading;
+  begin: Float32Array;
+  end: Float32Array;
+}
+
 /** Its code comes after the first prediction, which does not need it. */
 export function buildCloser(find: Find, state: State, { redraw, chosen, say }: Page): Closer {
   const isOpen = () => (find("closer") as HTMLDetailsElement).open;
+  let stream: Stream | undefined;
+  const trace = coalesce(async (reading: Reading) => {
+    const model = state.model!;
+    const read = await model.classify(reading.result.input, { trace: true }).catch(() => undefined); // the reader says why
+    if (!read?.trace) return;
+    stream = { model, reading, begin: read.trace.tokens(0), end: read.trace.tokens(model.config.depth) };
+    redraw();
+  });
   listenToChoices(find, state.view, redraw);
   listenToTakeaway(find, state, say);
   find("closer").addEventListener("toggle", redraw);
@@ -55,7 +72,11 @@ export function buildCloser(find: Find, state: State, { redraw, chosen, say }: P
     });
   }
   return {
-    draw: () => drawCloser(find, state, isOpen()),
+    draw() {
+      const { model, reading } = state, open = isOpen();
+      if (open && model && reading && stream?.reading !== reading) trace(reading);
+      drawCloser(find, state, open, reading && stream?.model === model ? stream : undefined);
+    },
     drawInk() {
       if (isOpen()) drawPicture(inPadUnits(canvas(find, "overlaid")), state, lookOf(find("pad")));
     },
@@ -64,7 +85,7 @@ export function buildCloser(find: Find, state: State, { redraw, chosen, say }: P
   };
 }
 
-function drawCloser(find: Find, state: State, open: boolean): void {
+function drawCloser(find: Find, state: State, open: boolean, stream: Stream | undefined): void {
   const { model, view, reading } = state;
   drawLooks(find("looks"), state);
   write(find("explanation"), explain(state));
@@ -79,8 +100,8 @@ function drawCloser(find: Find, state: State, open: boolean): void {
   drawPixels(canvas(find, "pixels"), state);
   drawStem(canvas(find, "stem"), state);
   drawPatches(canvas(find, "journey-patches"), state);
-  drawTokens(canvas(find, "tokens"), state);
-  drawBlocks(canvas(find, "blocks"), state);
+  writeFact("begin", rough(drawTokens(canvas(find, "tokens"), stream?.begin, state)));
+  writeFact("end", rough(drawTokens(canvas(find, "blocks"), stream?.end, state)));
   drawMaps(find("maps"), state, scale, (value, { top }) => value / top);
   drawLogits(find("logits"), state);
   write(find("maps-min"), percent(0));
@@ -99,11 +120,15 @@ function fitCloser(find: Find, state: State, redraw: () => void): void {
     redraw();
   });
   buildLogits(find("logits"), config.labels);
-  find("stem-step").hidden = config.stem.length === 0;
+  const hasStem = config.stem.length > 0, patches = gridRows * gridCols, by = (...sizes: number[]) => sizes.join("\u00a0×\u00a0");
+  find("stem-step").hidden = !hasStem;
+  find("patches-step").hidden = hasStem; // convolutions leave no patch to cut from the ink
   const facts: Record<string, string> = {
-    pixels: `${rows}\u00a0×\u00a0${cols}`,
-    patches: String(gridRows * gridCols),
-    patch: `${patchRows}\u00a0×\u00a0${patchCols}`,
+    pixels: by(rows, cols),
+    maps: hasStem ? mapsOf(config) : "",
+    patches: by(patches, patchRows * patchCols),
+    tokens: by(config.prefix.length + patches, config.width),
+    patch: by(patchRows, patchCols),
     width: String(config.width),
     depth: String(config.depth),
     classes: String(config.classes),
@@ -111,9 +136,11 @@ function fitCloser(find: Find, state: State, redraw: () => void): void {
     field: fieldOf(config),
     calibration: onCalibration(config),
   };
-  for (const span of document.querySelectorAll<HTMLElement>("[data-fact]")) {
-    span.textContent = facts[span.dataset.fact!]!;
-  }
+  for (const [name, text] of Object.entries(facts)) writeFact(name, text);
+}
+
+function writeFact(name: string, text: string): void {
+  for (const element of document.querySelectorAll(`[data-fact=${name}]`)) write(element, text);
 }
 
 /** Says how reliable the probabilities are. */

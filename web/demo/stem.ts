@@ -24,6 +24,12 @@ export function fieldOf(config: Readonly<VitConfig>): string {
   return sides.map(lengthOf).join("\u00a0×\u00a0");
 }
 
+/** The sizes of the last convolution's maps: "7 × 7 × 64". */
+export function mapsOf(config: Readonly<VitConfig>): string {
+  const unit = unitOf(stridesOf(config)), last = config.stem.at(-1)!;
+  return [...config.image_size.map((side) => side / unit), typeof last === "number" ? last : last[0]].join("\u00a0×\u00a0");
+}
+
 const ZOOM = 8; // canvas pixels for a pixel of the image, so that lines are thinner than pixels
 const image = document.createElement("canvas"); // the model's image, a canvas pixel for each of its pixels
 

@@ -1,20 +1,21 @@
 import { paint, tone } from "./colour.ts";
-import { mix } from "../base/heat.ts";
 import { accent, isChosen, shapeOf } from "./pixels.ts";
 import type { State } from "./state.ts";
+import { signedScale, signedTone } from "./story/grid.ts";
 
-/** Draws the tokens, one a row: the prefix, then each patch with its pixels in one line. */
-export function drawTokens(canvas: HTMLCanvasElement, state: State): void {
-  const { cols, patchRows, patchCols, gridRows, gridCols } = shapeOf(state.model?.config);
-  const input = state.reading?.result.input;
-  const prefix = state.model?.config.prefix.length ?? 1;
-  paint(canvas, prefix + gridRows * gridCols, patchRows * patchCols, (token, x) => {
-    if (token < prefix) return accent(state.dark);
-    const top = Math.floor((token - prefix) / gridCols);
-    const left = (token - prefix) % gridCols;
-    const row = top * patchRows + Math.floor(x / patchCols);
-    const col = left * patchCols + (x % patchCols);
-    const ink = tone(input?.[row * cols + col] ?? 0, state.dark);
-    return isChosen(state, top, left) ? mix(ink, accent(state.dark), 0.6) : ink;
+/**
+ * Draws tokens (T,D), one a row: the prefix, then the patches. There are two columns more than a token has
+ * numbers; the first marks the chosen patch. Returns the end of the colours' scale.
+ */
+export function drawTokens(canvas: HTMLCanvasElement, tokens: Float32Array | undefined, state: State): number {
+  const { gridRows, gridCols } = shapeOf(state.model?.config), prefix = state.model?.config.prefix.length ?? 1;
+  const rows = prefix + gridRows * gridCols, width = tokens ? tokens.length / rows : 64;
+  const { signed } = signedScale(tokens ?? []), { dark } = state;
+  paint(canvas, rows, width + 2, (token, x) => {
+    const patch = token - prefix;
+    if (x === 0 && patch >= 0 && isChosen(state, Math.floor(patch / gridCols), patch % gridCols)) return accent(dark);
+    if (x < 2) return undefined;
+    return tokens ? signedTone(tokens[token * width + x - 2]!, signed, dark) : tone(0, dark);
   });
+  return signed;
 }

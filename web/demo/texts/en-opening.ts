@@ -106,7 +106,7 @@ export const opening = {
   calibration: {
     never: "They were never calibrated: the model may be right more or less often than they say.",
     scaled: (temperature: string) =>
-      `The scores are first divided by ${temperature}. At 90\u00a0%, about nine in ten answers are right, on digits like those it learnt from.`,
+      `The logits are first divided by ${temperature}. At 90\u00a0%, about nine in ten answers are right, on digits like those it learnt from.`,
     limit: (p: string) => `An answer below ${p} counts as not sure.`,
   },
   status: {

@@ -8,8 +8,7 @@ import { percent } from "../../../logits.ts";
 import { accent } from "../../../pixels.ts";
 import { write } from "../../../write.ts";
 import { layerAndHead, type Placed, type Words } from "./kinds.ts";
-import { briefly, largestChange, putBack, ROUNDING } from "./numbers.ts";
-import { isInOrder } from "./scramble.ts";
+import { briefly, isInOrder, largestChange, putBack, ROUNDING } from "./numbers.ts";
 
 export function buildMatrices(words: Words) {
   const canvases = [words.matrixBefore, words.matrixAfter].map((label) =>

@@ -35,6 +35,8 @@ export function largestChange(a: Float32Array, b: Float32Array): number {
   return a.reduce((most, value, i) => Math.max(most, Math.abs(value - b[i]!)), 0);
 }
 
+export const isInOrder = (order: readonly number[]): boolean => order.every((patch, place) => patch === place);
+
 /**
  * An attention matrix (T,T) of scrambled patches with its rows and columns put back: token i of the image has
  * row and column i again.

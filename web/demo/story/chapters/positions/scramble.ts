@@ -13,7 +13,7 @@ import { largest } from "../../vectors.ts";
 import { Board } from "./board.ts";
 import { type Part, patchOf, type Placed, type Words } from "./kinds.ts";
 import { buildMatrices } from "./matrices.ts";
-import { briefly, largestChange, ROUNDING } from "./numbers.ts";
+import { briefly, isInOrder, largestChange, ROUNDING } from "./numbers.ts";
 import { pair } from "./pair.ts";
 
 /** What the visitor chose. */
@@ -25,7 +25,6 @@ export interface Scramble {
 
 export const PATCHES = 49;
 const inOrder = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
-export const isInOrder = (order: readonly number[]) => order.every((patch, place) => patch === place);
 
 /** An order as a link holds it: a letter for each place, which names the patch there. */
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
