@@ -338,9 +338,9 @@ export const de = {
   grid: {
     kind: "Zahlengitter",
     keys: "Die Pfeiltasten gehen von Zelle zu Zelle. Die Eingabetaste wählt eine Zelle.",
-    signed: (top) => `Blau: bis −${top}. Rot: bis ${top}.`,
+    signed: (top) => `Blau: bis −${top}. Rot: bis ${top}. Wurzelskala.`,
     hidden: "maskiert",
-    tick: (uniform) => `Strich: alle gleich, ${uniform}`,
+    tick: (uniform) => `Strich: alle gleich, ${uniform}; Wurzelskala`,
     cell: ({ row, column, value }) => `${row}, ${column}: ${value}`,
     largest: ({ row, column, value }) => `Am größten: ${row}, ${column}, ${value}`,
   },

@@ -340,9 +340,9 @@ export const sr = {
   grid: {
     kind: "mreža brojeva",
     keys: "Strelice idu od polja do polja. Enter bira polje.",
-    signed: (top) => `Plavo: do −${top}. Crveno: do ${top}.`,
+    signed: (top) => `Plavo: do −${top}. Crveno: do ${top}. Korenska skala.`,
     hidden: "maskirano",
-    tick: (uniform) => `crtica: sve jednako, ${uniform}`,
+    tick: (uniform) => `crtica: sve jednako, ${uniform}; korenska skala`,
     cell: ({ row, column, value }) => `${row}, ${column}: ${value}`,
     largest: ({ row, column, value }) => `Najveće: ${row}, ${column}, ${value}`,
   },
