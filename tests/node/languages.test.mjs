@@ -177,9 +177,9 @@ test("numbers are written as the language writes them, with a true minus and nev
     rough(0.0471), rough(123), rough(0), percentage(0.9876, 1),
   ];
   assert.deepEqual(written(), ["−1.23", "0.00", "2", "+3.2", "−0.4", "0.0", "10,000", "999", "0.047", "120", "0", "98.8 %"]);
-  speak({}, "de");
+  speak({}, {}, "de");
   const german = ["−1,23", "0,00", "2", "+3,2", "−0,4", "0,0", "10.000", "999", "0,047", "120", "0", "98,8\u00a0%"];
   assert.deepEqual(written(), german);
-  speak({}, "en");
+  speak({}, {}, "en");
   assert.equal(number(-1.234), "−1.23");
 });
