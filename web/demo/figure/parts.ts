@@ -36,7 +36,7 @@ export function saveable<Figure extends Element>(figure: Figure, label: string, 
 export function buildSaves(text: string, root: HTMLElement): HTMLElement {
   const list = h("ul"), saves = h("details", { className: "saves" }, h("summary", {}, text), list);
   saves.addEventListener("toggle", () => {
-    const shown = [...root.querySelectorAll("[data-figure]")].filter((figure) => figure.getClientRects().length > 0);
+    const shown = [...root.querySelectorAll("[data-figure]")].filter((figure) => figure.checkVisibility());
     list.replaceChildren(...shown.map((figure) => {
       const { label, picture } = figures.get(figure)!;
       return h("li", {}, button(label, () => savePicture(picture(), label), { className: "plain small" }));
