@@ -1,10 +1,10 @@
-// Softmax and doubt: the probabilities by hand, the temperature, the diagram's numbers and the worst digits.
+// How sure is it?: the probabilities by hand, the temperature, the diagram's numbers and the worst digits.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
-import { DIGITS, ink, openCloser, skip, toChapter, withBrowser } from "./harness.mjs";
-import { drawingOn } from "./story.mjs";
+import { DIGITS, ink, settled, skip, toChapter, withBrowser } from "./harness.mjs";
+import { chooseModel, drawingOn, weightsOf } from "./story.mjs";
 
 const figures = JSON.parse(readFileSync(new URL("../../web/demo/story/chapters/doubt/reliability.json", import.meta.url), "utf8"));
 const assets = new URL("../../build/page/assets/", import.meta.url);
@@ -21,20 +21,21 @@ const near = (got, want, limit) => {
   want.forEach((value, index) => assert.ok(Math.abs(got[index] - value) <= limit, `class ${index}: ${got[index]}, not ${value}`));
 };
 
-describe("softmax and doubt", { skip }, () => {
+describe("how sure is it", { skip }, () => {
   const browser = withBrowser();
   let page, vit;
   const worst = skip ? undefined : readdirSync(assets).find((name) => name.startsWith("worst-digits"));
   before(async () => {
     ({ page } = await browser.visit());
-    vit = await Vit.load(new URL("../../weights/digits.safetensors", import.meta.url));
+    vit = await Vit.load(weightsOf("digits-plain"));
     await ink(page, DIGITS[3]);
     await toChapter(page, "doubt");
-    await page.locator("#doubt .softmax").waitFor();
+    await page.locator("#doubt .softmax").first().waitFor();
+    await settled(page);
   });
   after(() => vit?.dispose());
 
-  const numbers = (row, key) => page.locator(`#doubt tr[data-row=${row}] td:not(:last-child)`)
+  const numbers = (row, key) => page.locator(`#doubt tr[data-row=${row}] td`)
     .evaluateAll((cells, name) => cells.map(({ dataset }) => Number(dataset[name])), key);
   const logits = () => numbers("logit", "logit");
   const shares = () => numbers("share", "p");
@@ -48,7 +49,7 @@ describe("softmax and doubt", { skip }, () => {
   const temperature = () => page.locator("#doubt .temperature input");
   const atTemperature = async () => Number(await temperature().getAttribute("data-temperature"));
   const here = () => page.locator("#doubt .here-says").evaluate(({ dataset, textContent }) => ({ ...dataset, words: textContent }));
-  const reset = () => page.locator("#doubt .buttons button").first().click();
+  const reset = () => page.getByRole("button", { name: "The model’s logits" }).click();
 
   test("it begins with the drawing's own logits and the answer's own probabilities", async () => {
     const { logits: own, classes } = await vit.classify(await drawingOn(page));
@@ -68,6 +69,11 @@ describe("softmax and doubt", { skip }, () => {
     assert.equal((await shares()).indexOf(Math.max(...(await shares()))), 8);
     assert.match(await slider("8").getAttribute("aria-valuetext"), new RegExp(`^${now[8].toFixed(1)}; probability \\d+\\.\\d %$`));
     assert.equal(await page.locator("#announce, #status", { hasText: "8 now has" }).count() > 0, true);
+    for (const [key, label] of [["ArrowRight", 9], ["ArrowRight", 0], ["ArrowLeft", 9]]) {
+      await page.keyboard.press(key);
+      assert.equal(await page.locator(":focus").getAttribute("aria-label"), `Logit of class ${label}`);
+    }
+    assert.equal(await page.locator("#doubt .upright[tabindex='0']").count(), 1, "the columns are one stop of the Tab key");
     await reset();
     near(await logits(), before, 0);
   });
@@ -82,7 +88,7 @@ describe("softmax and doubt", { skip }, () => {
     assert.equal(flat.indexOf(Math.max(...flat)), own.indexOf(Math.max(...own)));
     assert.ok(Math.max(...flat) < Math.max(...own));
     const mark = Number(await page.locator("#doubt-temperatures option").getAttribute("value"));
-    await page.locator("#doubt .temperature button").click();
+    await page.getByRole("button", { name: "The model’s own" }).click();
     assert.equal(await atTemperature(), vit.config.temperature);
     assert.equal(Number(await temperature().inputValue()), mark);
     near(await shares(), own, 0);
@@ -106,6 +112,28 @@ describe("softmax and doubt", { skip }, () => {
     assert.ok(text.includes(gap(1)) && text.includes(gap(figures.temperature)), text);
   });
 
+  test("the question's truth is the measured bin of the drawing's answer", async () => {
+    const [{ p }] = (await vit.classify(await drawingOn(page))).classes;
+    const [count, right, sure] = figures.at.find((each) => each.temperature === figures.temperature).bins[Math.ceil(p * 15) - 1];
+    /** The chance of so many right answers, if each is right as often as it says: another test than the page's interval. */
+    const chance = (from, to) => {
+      let sum = 0, logs = count * Math.log(1 - sure); // of none
+      for (let k = 0; k <= to; k++) {
+        if (k >= from) sum += Math.exp(logs);
+        logs += Math.log(((count - k) / (k + 1)) * (sure / (1 - sure)));
+      }
+      return sum;
+    };
+    const option = chance(right, count) < 0.025 ? "more often than it said" : chance(0, right) < 0.025 ? "less often" : "about as often";
+    for (const press of ["less often", option]) {
+      await page.getByRole("button", { name: press, exact: true }).click();
+      await page.locator(`#doubt .truth[data-right=${press === option}]`).waitFor();
+    }
+    const text = await page.locator("#doubt .truth").textContent();
+    for (const number of [count, right]) assert.ok(text.includes(number.toLocaleString("en")), text);
+    assert.equal(await page.locator("#doubt .guess a").getAttribute("href"), await page.locator("#doubt + .chapter").evaluate(({ id }) => `#${id}`));
+  });
+
   test("“you are here” follows a logit to another bin", async () => {
     const from = (await here()).bin;
     await raise("8", 0);
@@ -119,6 +147,7 @@ describe("softmax and doubt", { skip }, () => {
     const bytes = readFileSync(new URL(worst, assets)), at = 5, size = 28 * 28;
     const image = Float32Array.from(bytes.subarray(20 + at * size, 20 + (at + 1) * size), (level) => level / 255);
     const { classes, logits: own } = await vit.classify(image);
+    await page.locator("#doubt .more", { has: page.locator(".worst") }).evaluate((fold) => (fold.open = true));
     const choice = page.locator("#doubt .worst button").nth(at);
     assert.equal(await page.locator("#doubt .worst button").count(), 20);
     await choice.focus();
@@ -128,8 +157,8 @@ describe("softmax and doubt", { skip }, () => {
     near(await logits(), [...own], NEAR * 10);
     assert.ok(Math.abs(Number((await here()).p) - classes[0].p) < NEAR);
     const words = await page.locator("#doubt .subject").textContent();
-    assert.match(words, new RegExp(`^MNIST’s test image ${figures.worst[at]}: labelled ${bytes[at]}, .* the model reads ${classes[0].label}, `));
-    const pixels = await page.locator("#doubt .subject-row canvas").evaluate((canvas) => canvas.width * canvas.height);
+    assert.match(words, new RegExp(`^MNIST’s test image ${figures.worst[at]}: labelled ${bytes[at]}; the model reads ${classes[0].label}, `));
+    const pixels = await page.locator("#doubt .digit").evaluate((canvas) => canvas.width * canvas.height);
     assert.equal(pixels, size);
     await page.getByRole("button", { name: "Back to my drawing" }).click();
     near(await logits(), [...(await vit.classify(await drawingOn(page))).logits], NEAR * 10);
@@ -145,10 +174,10 @@ describe("softmax and doubt", { skip }, () => {
     await toChapter(page, "doubt");
     await page.waitForFunction(() => document.querySelector("#doubt tr[data-row=logit] td.best")?.cellIndex === 8);
     near(await logits(), [...(await vit.classify(await drawingOn(page))).logits], NEAR * 10);
-    await openCloser(page);
-    await page.selectOption("#model", "myvit");
+    await chooseModel(page, "myvit");
+    await toChapter(page, "doubt");
     await page.waitForFunction(() => document.querySelector("#doubt .temperature input").dataset.temperature === "1");
-    assert.match(await page.locator("#doubt .diagram-words").innerText(), /another model now/);
+    assert.match(await page.locator("#doubt .diagram-words").textContent(), /Another model reads now/);
     near(await shares(), softmax(await logits(), 1), EXACT);
   });
 });

@@ -5,7 +5,7 @@ import { unasked } from "./browsers.mjs";
 import { DIGITS, ink, saved, settled, skip, withBrowser } from "./harness.mjs";
 import { openChapter } from "./story.mjs";
 
-const TABLES = { patches: 1, positions: 2, score: 1, layers: 1, doubt: 1, cnn: 1, masks: 1 };
+const TABLES = { patches: 1, positions: 2, score: 1, layers: 1, doubt: 2, cnn: 1, masks: 1 };
 
 /** What a table shows: the words of its visible cells, without space. */
 const wordsOf = (table) => table.evaluate((element) =>

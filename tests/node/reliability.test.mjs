@@ -1,4 +1,4 @@
-// The figures of "Softmax and doubt": they are of the model that is shipped, and the twenty digits
+// The figures of "How sure is it?": they are of the model that is shipped, and the twenty digits
 // that the page offers are MNIST's own. Where MNIST is not at hand, what needs its images is skipped.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -13,13 +13,13 @@ const digits = testDigits();
 const skip = digits ? false : "MNIST's test images are not at hand";
 const PIXELS = 28 * 28;
 
-test("the figures are of the default model as it is", () => {
-  assert.equal(figures.sha256, hashOf(model), `weights/digits.safetensors is another: run ${figures.by}`);
+test("the figures are of the model that tells the story as it is", () => {
+  assert.equal(figures.sha256, hashOf(model), `weights/${figures.model}.safetensors is another: run ${figures.by}`);
 });
 
 test("at every temperature the bins hold all images, and as many right answers as the model's card says", () => {
   const card = readFileSync(new URL("../../weights/README.md", import.meta.url), "utf8");
-  const [, right, of] = card.match(/^\| \[digits\].*?\((\d+)\/(\d+)\)/m).map(Number);
+  const [, right, of] = card.match(/^\| \[digits-plain\].*?\((\d+)\/(\d+)\)/m).map(Number);
   assert.equal(figures.images, of);
   for (const { temperature, bins } of figures.at) {
     const sum = (at) => bins.reduce((total, bin) => total + bin[at], 0);

@@ -243,7 +243,7 @@ function openLink(): boolean {
   takeWanted();
   drawing.open(link.strokes);
   if (link.signs !== undefined) withTeaching((teaching) => void teaching.takeLink(link.signs!));
-  if (link.chapter && document.querySelector(`#${link.chapter}.chapter`)) location.hash = link.chapter;
+  if (link.chapter && document.querySelector(`#chapters #${link.chapter}`)) location.hash = link.chapter;
   return true;
 }
 

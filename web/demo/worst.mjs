@@ -1,4 +1,4 @@
-/** The test digits that the chapter "Softmax and doubt" lets one try. */
+/** The test digits that the chapter "How sure is it?" lets one try. */
 import { readFileSync } from "node:fs";
 import { testDigits } from "../scripts/data.mjs";
 import { fileOfMnist } from "./mnist.mjs";

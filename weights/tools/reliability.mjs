@@ -1,14 +1,15 @@
-// node weights/tools/reliability.mjs: reads MNIST's test images with the page's default model and
-// writes what the chapter "Softmax and doubt" shows: how often answers were right, by how sure they
-// were, at several temperatures, and the twenty images with the greatest loss. It needs dist/.
+// node weights/tools/reliability.mjs: reads MNIST's test images with the model that tells the
+// story and writes what the chapter "How sure is it?" shows: how often answers were right, by how sure
+// they were, at several temperatures, and the twenty images with the greatest loss. It needs dist/.
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Trouble, isMain, main, root, say } from "../../web/scripts/lib.mjs";
 import { testDigits } from "../../web/scripts/data.mjs";
 
-export const model = join(root, "weights", "digits.safetensors");
-export const file = join(root, "web", "demo", "story", "doubt", "reliability.json");
+const NAME = "digits-plain";
+export const model = join(root, "weights", `${NAME}.safetensors`);
+export const file = join(root, "web", "demo", "story", "chapters", "doubt", "reliability.json");
 const SIDE = 28, BINS = 15, WORST = 20, AT_ONCE = 250;
 
 /** The images as Vit.classifyAll takes them: as they are. Preparing them like a photo of a digit
@@ -52,7 +53,7 @@ async function measure(digits) {
   vit.dispose();
   return {
     by: "node weights/tools/reliability.mjs",
-    model: "digits",
+    model: NAME,
     sha256: hashOf(model),
     images: count,
     temperature: own,

@@ -29,7 +29,6 @@ const CHAPTERS: Record<string, () => Promise<Chapter>> = {
   layers: () => import("./chapters/layers/chapter.ts"),
   why: () => import("./chapters/why/chapter.ts"),
   learning: () => import("./chapters/learning/chapter.ts"),
-  strokes: () => import("./chapters/strokes/chapter.ts"),
   doubt: () => import("./chapters/doubt/chapter.ts"),
   cnn: () => import("./chapters/cnn/chapter.ts"),
   masks: () => import("./chapters/masks/chapter.ts"),
@@ -193,19 +192,22 @@ async function orNothing<Answer>(answer: Promise<Answer>): Promise<Answer | unde
 }
 
 /**
- * Keeps the chapter that a link leads to in its place while chapters above it load and grow, until
+ * Keeps the chapter, or the part of one, that a link leads to in its place while chapters above it load and grow, until
  * the visitor scrolls, presses or types.
  */
 function holdTarget(chapters: HTMLElement): void {
-  let target: HTMLElement | undefined;
+  let held = false;
+  const hold = () => {
+    if (held) [...chapters.querySelectorAll("section")].find(({ id }) => location.hash === `#${id}`)?.scrollIntoView();
+  };
   const follow = () => {
-    target = [...chapters.querySelectorAll<HTMLElement>(".chapter")].find(({ id }) => location.hash === `#${id}`);
-    target?.scrollIntoView();
+    held = true;
+    hold();
   };
   addEventListener("hashchange", follow);
   for (const event of ["wheel", "touchmove", "pointerdown", "keydown"])
-    addEventListener(event, () => (target = undefined), { capture: true, passive: true });
-  new ResizeObserver(() => target?.scrollIntoView()).observe(chapters);
+    addEventListener(event, () => (held = false), { capture: true, passive: true });
+  new ResizeObserver(hold).observe(chapters);
   follow();
 }
 
@@ -245,7 +247,10 @@ function openChapters(root: HTMLElement, story: Story, redraw: () => void): [Ope
   const close = () => {
     closed = true;
     for (const observer of observers) observer.disconnect();
-    for (const { root } of open) root.replaceChildren(root.querySelector("h2")!);
+    for (const { root } of open) {
+      for (const part of root.querySelectorAll(":scope > section")) part.replaceChildren();
+      root.replaceChildren(...root.querySelectorAll(":scope > :is(h2, section)"));
+    }
   };
   return [open, close];
 }

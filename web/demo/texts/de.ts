@@ -306,8 +306,7 @@ export const de = {
     positions: "Wo bin ich?",
     score: "Ein Score von Hand",
     layers: "Schicht für Schicht",
-    strokes: "Während du gezeichnet hast",
-    doubt: "Softmax und Zweifel",
+    doubt: "Wie sicher ist das Modell?",
     learning: "Wie es gelernt hat",
     cnn: "Neben einem faltenden Netz",
     masks: "Encoder, Decoder",
@@ -491,111 +490,6 @@ export const de = {
     qkNorm: "q und k sind so gezeigt, wie sie multipliziert werden: nachdem dieses Modell beide normiert hat.",
     relative:
       "Dieses Modell hat relative Positionen: Jeder Score bekommt einen gelernten Bias für den Weg von einem Patch zum anderen.",
-  },
-  strokes: {
-    example: "Ein Foto hat keine Striche, also ist dies das Beispiel der Seite.",
-    lead: "Deine Zeichnung, wieder und wieder gelesen, während sie wuchs: Jeder senkrechte Schnitt durch den Streifen zeigt, wie das Modell in diesem Moment 100\u00a0% auf die Klassen verteilt hat. Die Zeit läuft den Weg des Stifts entlang, also braucht ein langsamer Stift nicht mehr Platz als ein schneller.",
-    task: "Ziehe über den Streifen oder schiebe den Regler darunter. Das kleine Bild zeigt die Zeichnung, wie sie damals war, mit der Antwort dazu.",
-    notice:
-      "Eine halbe Ziffer wird vielleicht falsch gelesen, und aus gutem Grund: Die erste Hälfte einer 9 ist eine perfekte 0. Das Modell hat nur aus ganzen Ziffern gelernt, und jede unfertige Zeichnung wird zentriert und vergrößert wie eine ganze, also füllt schon der erste Punkt sein Bild.",
-    noticePale:
-      "Eine halbe Ziffer wird vielleicht falsch gelesen, und aus gutem Grund: Die erste Hälfte einer 9 ist eine perfekte 0. Darum zeigt die Seite dem Modell deine Zeichnung in blasser Tinte, solange der Stift unten ist, und das Modell hat aus unfertigen Zeichnungen in dieser Tinte gelernt, was das heißt: Es kann noch mehr kommen. Es zweifelt, bis der Stift sich hebt.",
-    strip: "Wahrscheinlichkeiten, während du gezeichnet hast",
-    time: "Wie viel von der Tinte gezeichnet ist",
-    replay: "Abspielen",
-    put: "Diesen Moment aufs Blatt legen",
-    undo: "„Zurück“ holt dann die ganze Zeichnung wieder.",
-    start: "erster Punkt",
-    end: "ganze Zeichnung",
-    stroke: (n) => `Strich ${n}`,
-    sure: "Die Linie unter dem Streifen: wo sich das Modell seiner Antwort sicher ist.",
-    reading: (done, all) => `${done} von ${all} Momenten gelesen`,
-    read: (all) => `${all} Momente gelesen`,
-    moment: (share, label, p) => `${share} der Tinte: ${label}, ${p}`,
-    blank: (share) => `${share} der Tinte: noch nichts zu lesen`,
-    changes: (runs, all) => {
-      const [last, ...before] = [...runs].reverse();
-      if (!last) return "";
-      if (all === 1) return `Vom ersten Punkt bis zum Ende sagte es ${last.label}.`;
-      const earlier = before.reverse().map(({ label, share }, i) => (i === 0 ? `Bei ${share} der Tinte sagte es ${label}` : `bei ${share} ${label}`));
-      const many = all > runs.length ? `Die Antwort änderte sich ${all - 1}-mal. ` : "";
-      return `${many}${earlier.join(", ")} und ab ${last.share} ${last.label}.`;
-    },
-    first: (label, share) => ` Zum ersten Mal hatte es ${label} bei ${share} gesagt.`,
-  },
-  doubt: {
-    lead:
-      "Der Klassifikationskopf gibt jeder Klasse eine Zahl, ihr Logit. Softmax macht daraus Wahrscheinlichkeiten: e hoch jedes Logit, dann " +
-      "geteilt durch die Summe. Also zählen nur Unterschiede zwischen Logits. Vorher werden alle durch die Temperatur T " +
-      "geteilt: Unter 1 macht sie die Antwort sicherer, über 1 unsicherer.",
-    task: "Ziehe an einer Spalte oder bewege sie mit den Pfeiltasten. Verändere dann die Temperatur.",
-    notice: "Keine Temperatur ändert, welche Klasse vorn liegt. Sie ändert nur, wie sicher die Antwort klingt.",
-    cite: "Guo et al., „On Calibration of Modern Neural Networks“, arXiv:1706.04599.",
-    ofDrawing: "Dies sind die Logits deiner Zeichnung.",
-    ofDigit: (d) =>
-      d.truth === d.label
-        ? `Testbild ${d.number} von MNIST: als ${d.truth} beschriftet, und das Modell liest ${d.label}, ${d.share}.`
-        : `Testbild ${d.number} von MNIST: als ${d.truth} beschriftet, doch das Modell liest ${d.label}, ${d.share}. ` +
-          `${d.truth} bekommt ${d.truthShare}.`,
-    changed: "Du hast sie geändert.",
-    reset: "Zurück zu den Logits des Modells",
-    toDrawing: "Zurück zu meiner Zeichnung",
-    table: "Softmax, Schritt für Schritt",
-    columns: { class: "Klasse", sum: "Summe" },
-    rows: {
-      slider: "ziehen",
-      logit: "Logit z",
-      scaled: "z ÷ T",
-      power: "e hoch (z ÷ T − größtes)",
-      share: "Wahrschein\u00adlichkeit",
-    },
-    slider: (label) => `Logit der Klasse ${label}`,
-    value: (logit, share) => `${logit}; Wahrscheinlichkeit ${share}`,
-    moved: (label, share, best, bestShare) =>
-      label === best ? `${label} hat jetzt ${share}.` : `${label} hat jetzt ${share}. Vorn liegt ${best}, ${bestShare}.`,
-    largest:
-      "Das größte wird zuerst abgezogen. Das Ergebnis bleibt gleich, und keine Potenz wird zu groß für einen Computer.",
-    temperature: "Temperatur T",
-    temperatureIs: (t, own) => `T = ${t}${own ? ", die eigene des Modells" : ""}`,
-    ownTemperature: (t) => `Die eigene des Modells: ${t}`,
-    sum: (label, power, sum, share) =>
-      `Die Potenzen ergeben zusammen ${sum}. Davon hat ${label} ${power}: ${share}.`,
-
-    reliability: "Ist es so oft richtig, wie es sicher ist?",
-    reliabilityLead: (images, model) =>
-      `${images} Testziffern von MNIST, aus denen das Modell „${model}“ nicht gelernt hat, danach in 15 Fächer sortiert, wie sicher ` +
-      "die Antwort war. Ein Punkt ist ein Fach: nach rechts, wie sicher; nach oben, wie viele Antworten richtig waren; der " +
-      "Strich durch ihn, wo der wahre Anteil wahrscheinlich liegt (Wilson-Intervall, 95\u00a0%). Auf der Diagonale heißt „zu 80\u00a0% " +
-      "sicher“: in 8 von 10 Fällen richtig.",
-    other: (model) => `Auf der Seite läuft jetzt ein anderes Modell. Diese Zahlen sind die von „${model}“.`,
-    diagram: "Zuverlässigkeitsdiagramm",
-    sure: "wie sicher",
-    right: "wie oft richtig",
-    counts: "Ziffern je Fach (logarithmisch)",
-    youAreHere: "du bist hier",
-    here: (d) =>
-      `Du bist hier: ${d.share}. Bei ${d.count} Testziffern war die Antwort zu ${d.from} bis ${d.to} sicher. ` +
-      `Richtig waren davon ${d.right}, also ${d.rightShare}.`,
-    hereEmpty: (share, from, to) =>
-      `Du bist hier: ${share}. Bei dieser Temperatur war bei keiner Testziffer die Antwort zu ${from} bis ${to} sicher.`,
-    gaps: (now, t, before, own, ownT) =>
-      `Die mittlere Lücke zwischen sicher und richtig (expected calibration error) beträgt ${now} Prozentpunkte bei T = ${t}. ` +
-      `Ohne Temperatur, T = 1, sind es ${before}; bei der eigenen des Modells, ${ownT}, sind es ${own}.`,
-    atOne: (sure, right, modest) =>
-      `Bei T = 1 sind die Antworten im Mittel zu ${sure} sicher, und ${right} sind richtig: Das Modell ist zu ` +
-      `${modest ? "bescheiden" : "kühn"}. Seine eigene Temperatur wurde an anderen Bildern so gewählt, dass beides übereinstimmt.`,
-    points: (bins) => `Fächer, die nicht leer sind: ${bins}`,
-    point: (sure, right, count) => `zu ${sure} sicher, ${right} richtig, ${count} Ziffern`,
-
-    worst: "Seine zwanzig schlechtesten",
-    worstLead: (model) =>
-      `Bei diesen Testziffern hat „${model}“ den größten Verlust (loss): −ln der Wahrscheinlichkeit, die es der richtigen Klasse gibt. ` +
-      "Manche sind auch für Menschen schwer, und über manche Beschriftung lässt sich streiten. Wähle eine, und die Spalten und „du bist hier“ folgen.",
-    digit: (number, truth) => `Testbild ${number}, als ${truth} beschriftet`,
-    without:
-      "In diesem Build fehlen sie, weil die Bilder von MNIST nicht zum Repository gehören. Um sie zu bekommen, lege die vier " +
-      "Dateien von MNIST in einen Ordner, nenne ihn in $VITRINE_DATA und führe aus: npm run build",
-    notLoaded: "Die Ziffern wurden nicht geladen; lade die Seite neu, um es noch einmal zu versuchen.",
   },
   masks: {
     leads: [

@@ -94,8 +94,7 @@ const chapters = {
   positions: "Where am I?",
   score: "One score by hand",
   layers: "Layer by layer",
-  strokes: "While you drew",
-  doubt: "Softmax and doubt",
+  doubt: "How sure is it?",
   learning: "How it learnt",
   cnn: "Beside a convolutional network",
   masks: "Encoder, decoder",
@@ -286,108 +285,6 @@ const score = {
   relative: "This model has relative positions: each score gets a learned bias for the way from one patch to the other.",
 };
 
-/** 5. While you drew. */
-const strokes = {
-  example: "A photo has no strokes, so this is the page’s own example.",
-  lead: "Your drawing, read again and again while it grew: each upright cut through the strip shows how the model shared 100 % among the classes at that moment. Time runs along the pen’s path, so a slow pen takes no more room than a quick one.",
-  task: "Drag across the strip, or move the slider below it. The small picture shows the drawing as it was then, with the answer for it.",
-  notice:
-    "Half a digit may be read wrongly, and for good reason: the first half of a 9 is a perfect 0. The model has learnt from whole digits only, and each unfinished drawing is centred and enlarged like a whole one, so even the first dot fills its picture.",
-  noticePale:
-    "Half a digit may be read wrongly, and for good reason: the first half of a 9 is a perfect 0. So, while the pen is down, the page shows the model your drawing in pale ink. From unfinished drawings in that ink the model has learnt what it means: more may come. It doubts, until the pen lifts.",
-  strip: "Probabilities while you drew",
-  time: "How much of the ink is drawn",
-  replay: "Replay",
-  put: "Put this moment on the pad",
-  undo: "Undo then brings the whole drawing back.",
-  start: "first dot",
-  end: "whole drawing",
-  stroke: (n: number) => `stroke ${n}`,
-  sure: "The line below the strip: where the model is sure of its answer.",
-  reading: (done: number, all: number) => `${done} of ${all} moments read`,
-  read: (all: number) => `${all} moments read`,
-  moment: (share: string, label: string, p: string) => `${share} of the ink: ${label}, ${p}`,
-  blank: (share: string) => `${share} of the ink: nothing to read yet`,
-  /** The answers in turn, the first left out where there are many. */
-  changes: (runs: { label: string; share: string }[], all: number) => {
-    const [last, ...before] = [...runs].reverse();
-    if (!last) return "";
-    if (all === 1) return `It said ${last.label} from the first dot to the end.`;
-    const earlier = before.reverse().map(({ label, share }, i) => (i === 0 ? `At ${share} of the ink it said ${label}` : `at ${share} ${label}`));
-    const many = all > runs.length ? `The answer changed ${all - 1} times. ` : "";
-    return `${many}${earlier.join(", ")}, and from ${last.share} on ${last.label}.`;
-  },
-  first: (label: string, share: string) => ` It had said ${label} for the first time at ${share}.`,
-};
-
-/** 6. Softmax and doubt. */
-const doubt = {
-  lead:
-    "The head gives each class a number, its logit. Softmax turns them into probabilities: raise e to the power of " +
-    "each, then divide by the sum. So only differences between logits count. Before that all are divided by the " +
-    "temperature T: below 1 it makes the answer surer, above 1 less sure.",
-  task: "Drag a column, or move it by the arrow keys. Then move the temperature.",
-  notice: "No temperature changes which class comes first. It changes only how sure the answer sounds.",
-  cite: "Guo et al.: On Calibration of Modern Neural Networks, arXiv:1706.04599.",
-  ofDrawing: "These are the logits of your drawing.",
-  ofDigit: (d: { number: string; truth: string; label: string; share: string; truthShare: string }) =>
-    d.truth === d.label
-      ? `MNIST’s test image ${d.number}: labelled ${d.truth}, and the model reads ${d.label}, ${d.share}.`
-      : `MNIST’s test image ${d.number}: labelled ${d.truth}, but the model reads ${d.label}, ${d.share}. ` +
-        `${d.truth} gets ${d.truthShare}.`,
-  changed: "You have changed them.",
-  reset: "Back to the model’s logits",
-  toDrawing: "Back to my drawing",
-  table: "Softmax, step by step",
-  columns: { class: "class", sum: "sum" },
-  rows: { slider: "drag", logit: "logit z", scaled: "z ÷ T", power: "e to z ÷ T − largest", share: "probability" },
-  slider: (label: string) => `Logit of class ${label}`,
-  value: (logit: string, share: string) => `${logit}; probability ${share}`,
-  moved: (label: string, share: string, best: string, bestShare: string) =>
-    label === best ? `${label} now has ${share}.` : `${label} now has ${share}. The first is ${best}, ${bestShare}.`,
-  largest: "The largest is subtracted first. The result stays the same, and no power becomes too large for a computer.",
-  temperature: "Temperature T",
-  temperatureIs: (t: string, own: boolean) => `T = ${t}${own ? ", the model’s own" : ""}`,
-  ownTemperature: (t: string) => `The model’s own: ${t}`,
-  sum: (label: string, power: string, sum: string, share: string) =>
-    `The powers sum to ${sum}. ${label} has ${power} of it: ${share}.`,
-
-  reliability: "Is it as sure as it is right?",
-  reliabilityLead: (images: string, model: string) =>
-    `${images} test digits of MNIST, which the model “${model}” did not learn from, sorted into 15 bins by how sure the ` +
-    "answer was. A point is a bin: to the right, how sure; upwards, how many answers were right; the line through it, " +
-    "where the true share probably lies (Wilson’s interval, 95 %). On the diagonal, 80 % sure means right 8 times in 10.",
-  other: (model: string) => `The page runs another model now. These figures are those of “${model}”.`,
-  diagram: "Reliability diagram",
-  sure: "how sure",
-  right: "how often right",
-  counts: "digits a bin (logarithmic)",
-  youAreHere: "you are here",
-  here: (d: { share: string; from: string; to: string; count: string; right: string; rightShare: string }) =>
-    `You are here: ${d.share}. Of the test digits ${d.count} had an answer between ${d.from} and ${d.to} sure. ` +
-    `Right were ${d.right} of them, ${d.rightShare}.`,
-  hereEmpty: (share: string, from: string, to: string) =>
-    `You are here: ${share}. At this temperature no test digit had an answer between ${from} and ${to} sure.`,
-  gaps: (now: string, t: string, before: string, own: string, ownT: string) =>
-    `The mean gap between sure and right (expected calibration error) is ${now} points at T = ${t}. ` +
-    `Without a temperature, T = 1, it is ${before}; at the model’s own, ${ownT}, it is ${own}.`,
-  atOne: (sure: string, right: string, modest: boolean) =>
-    `At T = 1 the answers are ${sure} sure on average, and ${right} are right: the model is too ` +
-    `${modest ? "modest" : "bold"}. Its own temperature was chosen on other images, so that the two agree.`,
-  points: (bins: string) => `Bins that are not empty: ${bins}`,
-  point: (sure: string, right: string, count: string) => `${sure} sure, ${right} right, ${count} digits`,
-
-  worst: "Its twenty worst",
-  worstLead: (model: string) =>
-    `On these test digits “${model}” has its greatest loss: −ln of the probability that it gives the right class. Some are hard for ` +
-    "people too, and some labels are open to doubt. Choose one, and the columns and “you are here” follow.",
-  digit: (number: string, truth: string) => `Test image ${number}, labelled ${truth}`,
-  without:
-    "They are not in this build, because MNIST’s images are not part of the repository. To have them, put MNIST’s four " +
-    "files into a folder, name it in $VITRINE_DATA and run: npm run build",
-  notLoaded: "The digits did not load; reload the page to try again.",
-};
-
 /** 9. Encoder, decoder. */
 const masks = {
   leads: [
@@ -527,7 +424,7 @@ const teach = {
   ],
 };
 
-export const en = { ...opening, own, page, chapters, ownPage, grid, story, patches, score, strokes, doubt, masks, teachIt, teach };
+export const en = { ...opening, own, page, chapters, ownPage, grid, story, patches, score, masks, teachIt, teach };
 
 export type Texts = typeof en;
 export type GridTexts = Texts["grid"];

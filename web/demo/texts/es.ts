@@ -309,8 +309,7 @@ export const es = {
     positions: "¿Dónde estoy?",
     score: "Una puntuación a mano",
     layers: "Capa a capa",
-    strokes: "Mientras dibujabas",
-    doubt: "Softmax y duda",
+    doubt: "¿Hasta qué punto está seguro?",
     learning: "Cómo aprendió",
     cnn: "Junto a una red convolucional",
     masks: "Codificador, decodificador",
@@ -488,104 +487,6 @@ export const es = {
     stem: "Este modelo tiene convoluciones antes de sus parches, así que un token ha visto más que su propio cuadrado.",
     qkNorm: "q y k se muestran tal como se multiplican: tras la normalización de ambas en este modelo.",
     relative: "Este modelo tiene posiciones relativas: cada puntuación recibe un sesgo aprendido para el camino de un parche al otro.",
-  },
-  strokes: {
-    example: "Una foto no tiene trazos: este es el ejemplo de la página.",
-    lead: "Tu dibujo, leído una y otra vez mientras crecía: cada corte vertical de la franja muestra cómo repartía el modelo el 100\u00a0% entre las clases en ese momento. El tiempo corre a lo largo del camino del lápiz, así que un lápiz lento no ocupa más sitio que uno rápido.",
-    task: "Arrastra por la franja, o mueve el control que hay debajo. La imagen pequeña muestra el dibujo tal como era entonces, con la respuesta que le corresponde.",
-    notice:
-      "Media cifra puede leerse mal, y con razón: la primera mitad de un 9 es un 0 perfecto. El modelo solo ha aprendido de cifras enteras, y cada dibujo inacabado se centra y se amplía como uno entero, de modo que hasta el primer punto llena su imagen.",
-    noticePale:
-      "Media cifra puede leerse mal, y con razón: la primera mitad de un 9 es un 0 perfecto. Por eso la página muestra al modelo tu dibujo en tinta pálida mientras el lápiz está abajo, y el modelo ha aprendido de dibujos inacabados en esa tinta lo que significa: puede venir más. Duda hasta que el lápiz se levanta.",
-    strip: "Probabilidades mientras dibujabas",
-    time: "Cuánta tinta está dibujada",
-    replay: "Repetir",
-    put: "Llevar este momento a la hoja",
-    undo: "Deshacer recupera después el dibujo entero.",
-    start: "primer punto",
-    end: "dibujo entero",
-    stroke: (n) => `trazo ${n}`,
-    sure: "La línea bajo la franja: donde el modelo está seguro de su respuesta.",
-    reading: (done, all) => `${done} de ${all} momentos leídos`,
-    read: (all) => `${all} momentos leídos`,
-    moment: (share, label, p) => `${share} de la tinta: ${label}, ${p}`,
-    blank: (share) => `${share} de la tinta: aún nada que leer`,
-    changes: (runs, all) => {
-      const [last, ...before] = [...runs].reverse();
-      if (!last) return "";
-      if (all === 1) return `Dijo ${last.label} desde el primer punto hasta el final.`;
-      const earlier = before.reverse().map(({ label, share }, i) => (i === 0 ? `Con el ${share} de la tinta dijo ${label}` : `con el ${share}, ${label}`));
-      const many = all > runs.length ? `La respuesta cambió ${all - 1} veces. ` : "";
-      return `${many}${earlier.join("; ")}; y desde el ${last.share}, ${last.label}.`;
-    },
-    first: (label, share) => ` Había dicho ${label} por primera vez con el ${share}.`,
-  },
-  doubt: {
-    lead:
-      "La cabeza de clasificación da a cada clase un número, su logit. Softmax los convierte en probabilidades: eleva e a cada " +
-      "uno y divide después entre la suma. Así que solo cuentan las diferencias entre logits. Antes se dividen todos entre la " +
-      "temperatura T: por debajo de 1 hace la respuesta más segura, por encima de 1 menos segura.",
-    task: "Arrastra una columna, o muévela con las flechas. Después mueve la temperatura.",
-    notice: "Ninguna temperatura cambia qué clase va primera. Solo cambia cuán segura suena la respuesta.",
-    cite: "Guo et al.: sobre la calibración (On Calibration of Modern Neural Networks), arXiv:1706.04599.",
-    ofDrawing: "Estos son los logits de tu dibujo.",
-    ofDigit: (d) =>
-      d.truth === d.label
-        ? `Imagen de prueba ${d.number} de MNIST: su etiqueta es ${d.truth}, y el modelo lee ${d.label}, ${d.share}.`
-        : `Imagen de prueba ${d.number} de MNIST: su etiqueta es ${d.truth}, pero el modelo lee ${d.label}, ${d.share}. ` +
-          `${d.truth} recibe ${d.truthShare}.`,
-    changed: "Los has cambiado.",
-    reset: "Volver a los logits del modelo",
-    toDrawing: "Volver a mi dibujo",
-    table: "Softmax, paso a paso",
-    columns: { class: "clase", sum: "suma" },
-    rows: { slider: "arrastra", logit: "logit z", scaled: "z ÷ T", power: "e elevado a z ÷ T − mayor", share: "probabilidad" },
-    slider: (label) => `Logit de la clase ${label}`,
-    value: (logit, share) => `${logit}; probabilidad ${share}`,
-    moved: (label, share, best, bestShare) =>
-      label === best ? `${label} tiene ahora ${share}.` : `${label} tiene ahora ${share}. La primera es ${best}, ${bestShare}.`,
-    largest: "Antes se resta el mayor. El resultado es el mismo, y ninguna potencia se hace demasiado grande para un ordenador.",
-    temperature: "Temperatura T",
-    temperatureIs: (t, own) => `T = ${t}${own ? ", la del propio modelo" : ""}`,
-    ownTemperature: (t) => `La del propio modelo: ${t}`,
-    sum: (label, power, sum, share) =>
-      `Las potencias suman ${sum}. De ello, ${label} tiene ${power}: ${share}.`,
-
-    reliability: "¿Está tan seguro como acierta?",
-    reliabilityLead: (images, model) =>
-      `${images} cifras de prueba de MNIST, de las que el modelo «${model}» no aprendió, repartidas en 15 intervalos según lo segura ` +
-      "que era la respuesta. Un punto es un intervalo: hacia la derecha, cuán segura; hacia arriba, cuántas respuestas eran " +
-      "correctas; la línea que lo atraviesa, dónde está probablemente la proporción verdadera (intervalo de Wilson, 95\u00a0%). " +
-      "En la diagonal, estar seguro al 80\u00a0% significa acertar 8 veces de cada 10.",
-    other: (model) => `La página usa ahora otro modelo. Estos resultados son los de «${model}».`,
-    diagram: "Diagrama de fiabilidad",
-    sure: "cuán seguro",
-    right: "cuánto acierta",
-    counts: "cifras por intervalo (logarítmico)",
-    youAreHere: "estás aquí",
-    here: (d) =>
-      `Estás aquí: ${d.share}. De las cifras de prueba, ${d.count} tuvieron una respuesta con una seguridad entre ${d.from} y ${d.to}. ` +
-      `De ellas eran correctas ${d.right}, el ${d.rightShare}.`,
-    hereEmpty: (share, from, to) =>
-      `Estás aquí: ${share}. A esta temperatura ninguna cifra de prueba tuvo una respuesta con una seguridad entre ${from} y ${to}.`,
-    gaps: (now, t, before, own, ownT) =>
-      `La diferencia media entre seguridad y acierto (error de calibración esperado) es de ${now} puntos con T = ${t}. ` +
-      `Sin temperatura, T = 1, es de ${before}; con la del propio modelo, ${ownT}, es de ${own}.`,
-    atOne: (sure, right, modest) =>
-      `Con T = 1 la seguridad de las respuestas es de media del ${sure}, y el ${right} son correctas: el modelo es demasiado ` +
-      `${modest ? "modesto" : "atrevido"}. Su propia temperatura se eligió con otras imágenes, para que ambas coincidan.`,
-    points: (bins) => `Intervalos que no están vacíos: ${bins}`,
-    point: (sure, right, count) => `${sure} de seguridad, ${right} de aciertos, ${count} cifras`,
-
-    worst: "Sus veinte peores",
-    worstLead: (model) =>
-      `En estas cifras de prueba «${model}» tiene su mayor pérdida: −ln de la probabilidad que da a la clase correcta. Algunas también ` +
-      "son difíciles para las personas, y algunas etiquetas son discutibles. Elige una, y las columnas y «estás aquí» la siguen.",
-    digit: (number, truth) => `Imagen de prueba ${number}, con la etiqueta ${truth}`,
-    without:
-      "No están en esta compilación, porque las imágenes de MNIST no son parte del repositorio. Para tenerlas, pon los cuatro " +
-      "archivos de MNIST en una carpeta, indícala en $VITRINE_DATA y ejecuta: npm run build",
-    notLoaded: "Las cifras no se han cargado; recarga la página para reintentarlo.",
   },
   masks: {
     leads: [

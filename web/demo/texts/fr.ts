@@ -310,8 +310,7 @@ export const fr = {
     positions: "Où suis-je\u202f?",
     score: "Un score à la main",
     layers: "Couche après couche",
-    strokes: "Pendant que vous dessiniez",
-    doubt: "Softmax et doute",
+    doubt: "À quel point est-il sûr\u202f?",
     learning: "Comment il a appris",
     cnn: "À côté d’un réseau convolutif",
     masks: "Encodeur, décodeur",
@@ -498,107 +497,6 @@ export const fr = {
     qkNorm: "q et k sont montrés tels qu’ils sont multipliés\u202f: après la normalisation que ce modèle applique aux deux.",
     relative:
       "Ce modèle a des positions relatives\u202f: chaque score reçoit un biais appris pour le chemin d’un patch à l’autre.",
-  },
-  strokes: {
-    example: "Une photo n’a pas de traits\u202f: voici donc l’exemple de la page.",
-    lead: "Votre dessin, relu encore et encore pendant qu’il grandissait\u202f: chaque coupe verticale de la bande montre comment le modèle répartissait 100\u202f% entre les classes à ce moment-là. Le temps suit le chemin du stylo, donc un stylo lent ne prend pas plus de place qu’un rapide.",
-    task: "Faites glisser sur la bande, ou déplacez le curseur en dessous. La petite image montre le dessin tel qu’il était alors, avec la réponse qu’il recevait.",
-    notice:
-      "Une moitié de chiffre peut être mal lue, et pour une bonne raison\u202f: la première moitié d’un 9 est un 0 parfait. Le modèle n’a appris que de chiffres entiers, et chaque dessin inachevé est centré et agrandi comme un dessin entier, si bien que même le premier point remplit son image.",
-    noticePale:
-      "Une moitié de chiffre peut être mal lue, et pour une bonne raison\u202f: la première moitié d’un 9 est un 0 parfait. Tant que le stylo est posé, la page montre donc au modèle votre dessin à l’encre pâle, et le modèle a appris, de dessins inachevés à cette encre, ce que cela veut dire\u202f: la suite peut venir. Il doute jusqu’à ce que le stylo se lève.",
-    strip: "Les probabilités pendant que vous dessiniez",
-    time: "Part de l’encre déjà dessinée",
-    replay: "Revoir",
-    put: "Mettre ce moment sur la feuille",
-    undo: "«\u202fAnnuler\u202f» ramène ensuite le dessin entier.",
-    start: "premier point",
-    end: "dessin entier",
-    stroke: (n) => `trait ${n}`,
-    sure: "La ligne sous la bande\u202f: là où le modèle est sûr de sa réponse.",
-    reading: (done, all) => `${done} moments lus sur ${all}`,
-    read: (all) => `${all} moments lus`,
-    moment: (share, label, p) => `${share} de l’encre\u202f: ${label}, ${p}`,
-    blank: (share) => `${share} de l’encre\u202f: encore rien à lire`,
-    /** The answers in turn, the first left out where there are many. */
-    changes: (runs, all) => {
-      const [last, ...before] = [...runs].reverse();
-      if (!last) return "";
-      if (all === 1) return `Il a dit ${last.label} du premier point à la fin.`;
-      const earlier = before
-        .reverse()
-        .map(({ label, share }, i) =>
-          i === 0 ? `À ${share} de l’encre, il disait ${label}` : `puis ${label} à ${share}`,
-        );
-      const many = all > runs.length ? `La réponse a changé ${all - 1} fois. ` : "";
-      return `${many}${earlier.join(", ")}, puis ${last.label} à partir de ${last.share}.`;
-    },
-    first: (label, share) => ` Il avait dit ${label} pour la première fois à ${share}.`,
-  },
-  doubt: {
-    lead: "La tête de classification donne à chaque classe un nombre, son logit. Le softmax en fait des probabilités\u202f: élevez e à la puissance de chacun, puis divisez par la somme. Seules comptent donc les différences entre logits. Auparavant, tous sont divisés par la température T\u202f: en dessous de 1, elle rend la réponse plus sûre\u202f; au-dessus de 1, moins sûre.",
-    task: "Tirez une colonne, ou déplacez-la avec les flèches. Changez ensuite la température.",
-    notice:
-      "Aucune température ne change la classe qui vient en premier. Elle change seulement l’assurance de la réponse.",
-    cite: "Guo et al., «\u202fOn Calibration of Modern Neural Networks\u202f», arXiv:1706.04599.",
-    ofDrawing: "Ce sont les logits de votre dessin.",
-    ofDigit: (d) =>
-      d.truth === d.label
-        ? `Image de test ${d.number} de MNIST\u202f: étiquetée ${d.truth}, et le modèle lit ${d.label}, ${d.share}.`
-        : `Image de test ${d.number} de MNIST\u202f: étiquetée ${d.truth}, mais le modèle lit ${d.label}, ${d.share}. ${d.truth} reçoit ${d.truthShare}.`,
-    changed: "Vous les avez changés.",
-    reset: "Revenir aux logits du modèle",
-    toDrawing: "Revenir à mon dessin",
-    table: "Le softmax, pas à pas",
-    columns: { class: "classe", sum: "somme" },
-    rows: {
-      slider: "tirer",
-      logit: "logit z",
-      scaled: "z ÷ T",
-      power: "e puissance z ÷ T − maximum",
-      share: "probabilité",
-    },
-    slider: (label) => `Logit de la classe ${label}`,
-    value: (logit, share) => `${logit}\u202f; probabilité ${share}`,
-    moved: (label, share, best, bestShare) =>
-      label === best
-        ? `${label} a maintenant ${share}.`
-        : `${label} a maintenant ${share}. Le premier est ${best}, ${bestShare}.`,
-    largest:
-      "Le plus grand est d’abord soustrait. Le résultat reste le même, et aucune puissance ne devient trop grande pour un ordinateur.",
-    temperature: "Température T",
-    temperatureIs: (t, own) => `T = ${t}${own ? ", celle du modèle" : ""}`,
-    ownTemperature: (t) => `Celle du modèle\u202f: ${t}`,
-    sum: (label, power, sum, share) =>
-      `La somme des puissances est ${sum}. ${label} en a ${power}\u202f: ${share}.`,
-
-    reliability: "Est-il aussi sûr qu’il a raison\u202f?",
-    reliabilityLead: (images, model) =>
-      `${images} chiffres de test de MNIST, dont le modèle «\u202f${model}\u202f» n’a rien appris, répartis en 15 tranches selon l’assurance de la réponse. Un point est une tranche\u202f: vers la droite, l’assurance\u202f; vers le haut, la part de réponses justes\u202f; la ligne qui le traverse, là où la vraie part se trouve probablement (intervalle de Wilson, 95\u202f%). Sur la diagonale, sûr à 80\u202f% signifie juste 8 fois sur 10.`,
-    other: (model) => `La page utilise maintenant un autre modèle. Ces chiffres sont ceux de «\u202f${model}\u202f».`,
-    diagram: "Diagramme de fiabilité",
-    sure: "assurance",
-    right: "part de réponses justes",
-    counts: "chiffres par tranche (logarithmique)",
-    youAreHere: "vous êtes ici",
-    here: (d) =>
-      `Vous êtes ici\u202f: ${d.share}. Parmi les chiffres de test, ${d.count} ont reçu une réponse sûre de ${d.from} à ${d.to}. ${d.right} d’entre elles étaient justes, soit ${d.rightShare}.`,
-    hereEmpty: (share, from, to) =>
-      `Vous êtes ici\u202f: ${share}. À cette température, aucun chiffre de test n’a reçu de réponse sûre de ${from} à ${to}.`,
-    gaps: (now, t, before, own, ownT) =>
-      `L’écart moyen entre assurance et justesse (expected calibration error) est de ${now} points à T = ${t}. Sans température, T = 1, il est de ${before}\u202f; à celle du modèle, ${ownT}, il est de ${own}.`,
-    atOne: (sure, right, modest) =>
-      `À T = 1, les réponses sont sûres à ${sure} en moyenne, et ${right} sont justes\u202f: le modèle est trop ${modest ? "modeste" : "sûr de lui"}. Sa propre température a été choisie sur d’autres images, pour que les deux concordent.`,
-    points: (bins) => `Tranches non vides\u202f: ${bins}`,
-    point: (sure, right, count) => `sûr à ${sure}, juste à ${right}, ${count} chiffres`,
-
-    worst: "Ses vingt pires",
-    worstLead: (model) =>
-      `C’est sur ces chiffres de test que «\u202f${model}\u202f» a sa plus grande perte\u202f: −ln de la probabilité qu’il donne à la bonne classe. Certains sont difficiles pour les humains aussi, et certaines étiquettes sont discutables. Choisissez-en un\u202f: les colonnes et «\u202fvous êtes ici\u202f» suivent.`,
-    digit: (number, truth) => `Image de test ${number}, étiquetée ${truth}`,
-    without:
-      "Ils ne sont pas dans cette version, parce que les images de MNIST ne font pas partie du dépôt. Pour les avoir, mettez les quatre fichiers de MNIST dans un dossier, indiquez-le dans $VITRINE_DATA et lancez\u202f: npm run build",
-    notLoaded: "Les chiffres n’ont pas été chargés\u202f; rechargez la page pour réessayer.",
   },
   masks: {
     leads: [

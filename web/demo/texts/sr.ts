@@ -308,8 +308,7 @@ export const sr = {
     positions: "Gde sam?",
     score: "Jedan rezultat ručno",
     layers: "Sloj po sloj",
-    strokes: "Za vreme crtanja",
-    doubt: "Softmax i sumnja",
+    doubt: "Koliko je siguran?",
     learning: "Kako je učio",
     cnn: "Pored konvolucione mreže",
     masks: "Enkoder, dekoder",
@@ -488,92 +487,6 @@ export const sr = {
     stem: "Ovaj model ima konvolucije pre isečaka, pa je token video više od svog kvadrata.",
     qkNorm: "q i k su prikazani onakvi kakvi se množe: posle normalizacije koju ovaj model primenjuje na oba.",
     relative: "Ovaj model ima relativne pozicije: svaki rezultat dobija naučeni bias za put od jednog isečka do drugog.",
-  },
-  strokes: {
-    example: "Fotografija nema poteze, pa je ovo primer sa stranice.",
-    lead: "Tvoj crtež, čitan iznova i iznova dok je rastao: svaki uspravni presek trake pokazuje kako je model u tom trenutku podelio 100% među klasama. Vreme teče duž putanje olovke, pa spora olovka ne zauzima više mesta od brze.",
-    task: "Prevlači preko trake, ili pomeraj klizač ispod nje. Mala slika pokazuje crtež kakav je tada bio, sa odgovorom za njega.",
-    notice:
-      "Pola cifre model može pročitati pogrešno, i to sa dobrim razlogom: prva polovina devetke je savršena nula. Model je učio samo iz celih cifara, a svaki nedovršeni crtež se centrira i uvećava kao da je ceo, pa već i prva tačka ispunjava svoju sliku.",
-    noticePale:
-      "Pola cifre model može pročitati pogrešno, i to sa dobrim razlogom: prva polovina devetke je savršena nula. Zato stranica modelu pokazuje tvoj crtež bledim mastilom dok je olovka spuštena, a model je iz nedovršenih crteža u tom mastilu naučio šta to znači: može doći još. On sumnja dok se olovka ne podigne.",
-    strip: "Verovatnoće za vreme crtanja",
-    time: "Koliko je mastila nacrtano",
-    replay: "Pusti ponovo",
-    put: "Stavi ovaj trenutak na list",
-    undo: "„Poništi” zatim vraća ceo crtež.",
-    start: "prva tačka",
-    end: "ceo crtež",
-    stroke: (n) => `potez ${n}`,
-    sure: "Linija ispod trake: gde je model siguran u svoj odgovor.",
-    reading: (done, all) => `pročitano trenutaka: ${done} od ${all}`,
-    read: (all) => `pročitano trenutaka: ${all}`,
-    moment: (share, label, p) => `${share} mastila: ${label}, ${p}`,
-    blank: (share) => `${share} mastila: još nema šta da se čita`,
-    changes: (runs, all) => {
-      const [last, ...before] = [...runs].reverse();
-      if (!last) return "";
-      if (all === 1) return `Govorio je ${last.label} od prve tačke do kraja.`;
-      const earlier = before.reverse().map(({ label, share }, i) => (i === 0 ? `Na ${share} mastila rekao je ${label}` : `na ${share} ${label}`));
-      const many = all > runs.length ? `Odgovor se promenio ${count(all - 1, "put", "puta", "puta")}. ` : "";
-      return `${many}${earlier.join(", ")}, a od ${last.share} nadalje ${last.label}.`;
-    },
-    first: (label, share) => ` Prvi put je ${label} rekao na ${share}.`,
-  },
-  doubt: {
-    lead: "Klasifikaciona glava svakoj klasi daje jedan broj, njen logit. Softmax od njih pravi verovatnoće: stepenuj e svakim od njih, pa podeli zbirom. Zato se računaju samo razlike između logita. Pre toga se svi dele temperaturom T: ispod 1 ona čini odgovor sigurnijim, iznad 1 manje sigurnim.",
-    task: "Prevuci neki stubić, ili ga pomeri strelicama. Zatim pomeri temperaturu.",
-    notice: "Nijedna temperatura ne menja koja je klasa prva. Menja samo koliko sigurno odgovor zvuči.",
-    cite: "Guo et al.: o kalibraciji savremenih neuronskih mreža, On Calibration of Modern Neural Networks, arXiv:1706.04599.",
-    ofDrawing: "Ovo su logiti tvog crteža.",
-    ofDigit: ({ number, truth, label, share, truthShare }) =>
-      truth === label
-        ? `Test-slika ${number} iz MNIST-a: označena je kao ${truth}, i model čita ${label}, ${share}.`
-        : `Test-slika ${number} iz MNIST-a: označena je kao ${truth}, ali model čita ${label}, ${share}. ${truth} dobija ${truthShare}.`,
-    changed: "Promenjeni su tvojom rukom.",
-    reset: "Nazad na logite modela",
-    toDrawing: "Nazad na moj crtež",
-    table: "Softmax, korak po korak",
-    columns: { class: "klasa", sum: "zbir" },
-    rows: { slider: "prevuci", logit: "logit z", scaled: "z ÷ T", power: "e na z ÷ T − najveće", share: "verovatnoća" },
-    slider: (label) => `Logit klase ${label}`,
-    value: (logit, share) => `${logit}; verovatnoća ${share}`,
-    moved: (label, share, best, bestShare) =>
-      label === best ? `${label} sada ima ${share}.` : `${label} sada ima ${share}. Prva je ${best}, ${bestShare}.`,
-    largest: "Najpre se oduzme najveće. Ishod ostaje isti, a nijedan stepen ne postaje prevelik za računar.",
-    temperature: "Temperatura T",
-    temperatureIs: (t, own) => `T = ${t}${own ? ", temperatura samog modela" : ""}`,
-    ownTemperature: (t) => `Temperatura samog modela: ${t}`,
-    sum: (label, power, sum, share) =>
-      `Zbir stepena je ${sum}. Od toga ${label} ima ${power}: ${share}.`,
-
-    reliability: "Da li je siguran onoliko koliko je u pravu?",
-    reliabilityLead: (images, model) =>
-      `Test-cifre MNIST-a (${images}), iz kojih model „${model}” nije učio, razvrstane u 15 razreda po tome koliko je odgovor bio siguran. Tačka je jedan razred: udesno, koliko siguran; nagore, koliko je odgovora bilo tačno; crta kroz nju, gde verovatno leži pravi udeo (Vilsonov interval, 95%). Na dijagonali 80% sigurnosti znači da je odgovor tačan 8 puta od 10.`,
-    other: (model) => `Stranica sada koristi drugi model. Ovi podaci važe za „${model}”.`,
-    diagram: "Dijagram pouzdanosti",
-    sure: "koliko siguran",
-    right: "koliko često tačan",
-    counts: "cifara po razredu (logaritamski)",
-    youAreHere: "ovde si",
-    here: ({ share, from, to, count: digits, right, rightShare }) =>
-      `Ovde si: ${share}. Test-cifara čiji je odgovor siguran između ${from} i ${to} ima ${digits}. Tačnih među njima: ${right}, ${rightShare}.`,
-    hereEmpty: (share, from, to) =>
-      `Ovde si: ${share}. Na ovoj temperaturi nijedna test-cifra nema odgovor siguran između ${from} i ${to}.`,
-    gaps: (now, t, before, own, ownT) =>
-      `Srednji razmak između sigurnosti i tačnosti (expected calibration error) iznosi ${now} poena pri T = ${t}. Bez temperature, T = 1, iznosi ${before}; pri temperaturi samog modela, ${ownT}, iznosi ${own}.`,
-    atOne: (sure, right, modest) =>
-      `Pri T = 1 odgovori su u proseku sigurni ${sure}, a tačnih je ${right}: model je previše ${modest ? "skroman" : "smeo"}. Njegova temperatura je izabrana na drugim slikama, tako da se to dvoje slaže.`,
-    points: (bins) => `Razredi koji nisu prazni: ${bins}`,
-    point: (sure, right, digits) => `siguran ${sure}, tačan ${right}, cifara: ${digits}`,
-
-    worst: "Dvadeset najgorih",
-    worstLead: (model) =>
-      `Na ovim test-ciframa „${model}” ima najveći gubitak: −ln verovatnoće koju daje tačnoj klasi. Neke su teške i ljudima, a neke oznake su sporne. Izaberi jednu, pa je prate i stubići i „ovde si”.`,
-    digit: (number, truth) => `Test-slika ${number}, označena kao ${truth}`,
-    without:
-      "Njih u ovoj verziji (build) nema, jer slike MNIST-a nisu deo repozitorijuma. Da ih dobiješ, stavi četiri datoteke MNIST-a u fasciklu, navedi je u $VITRINE_DATA i pokreni: npm run build",
-    notLoaded: "Cifre nisu učitane; učitaj stranicu ponovo.",
   },
   masks: {
     leads: [

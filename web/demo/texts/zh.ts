@@ -296,8 +296,7 @@ export const zh = {
     positions: "我在哪里？",
     score: "手算一个分数",
     layers: "一层一层",
-    strokes: "你画的时候",
-    doubt: "Softmax 与怀疑",
+    doubt: "它有多确定？",
     learning: "它如何学会",
     cnn: "与卷积网络并排",
     masks: "编码器与解码器",
@@ -472,90 +471,6 @@ export const zh = {
     stem: "这个模型在图块之前有卷积，所以一个词元看到的不只是自己的方块。",
     qkNorm: "显示的 q 和 k 就是相乘时的样子：两者都已经过这个模型的归一化。",
     relative: "这个模型有相对位置：每个分数加上一个学到的偏置，由一个图块到另一个的位移决定。",
-  },
-  strokes: {
-    example: "照片没有笔画，所以这里用的是页面自带的示例。",
-    lead: "你的图画在生长时被一次又一次地读：竖着切开色带的每一处都显示，模型在那一刻怎样把 100% 分给各个类别。时间沿着笔的路径走，所以慢笔并不比快笔占更多地方。",
-    task: "在色带上拖动，或移动它下方的滑块。小图显示图画当时的样子，旁边是对它的答案。",
-    notice:
-      "半个数字可能读错，而且有道理：9 的前一半是一个完美的 0。模型只从完整的数字学过，而每幅未完成的图画都像完整的一样被居中和放大，所以连第一个点都填满它的画面。",
-    noticePale:
-      "半个数字可能读错，而且有道理：9 的前一半是一个完美的 0。所以在笔还没抬起时，页面用淡墨把图画给模型看；模型从淡墨的未完成图画中学到了这是什么意思：后面可能还有。它会怀疑，直到笔抬起。",
-    strip: "你画的时候的概率",
-    time: "笔迹画了多少",
-    replay: "重播",
-    put: "把这一刻放到画板上",
-    undo: "之后按撤销，整幅图画就会回来。",
-    start: "起点",
-    end: "画完",
-    stroke: (n) => `第 ${n} 笔`,
-    sure: "色带下方的线：模型对自己的答案确定的地方。",
-    reading: (done, all) => `${all} 个时刻中已读 ${done} 个`,
-    read: (all) => `已读 ${all} 个时刻`,
-    moment: (share, label, p) => `笔迹的 ${share}：${label}，${p}`,
-    blank: (share) => `笔迹的 ${share}：还没有可读的`,
-    changes: (runs, all) => {
-      const [last, ...before] = [...runs].reverse();
-      if (!last) return "";
-      if (all === 1) return `从第一个点到最后，它都说 ${last.label}。`;
-      const earlier = before.reverse().map(({ label, share }, i) => (i === 0 ? `画到笔迹的 ${share} 时它说 ${label}` : `${share} 时说 ${label}`));
-      const many = all > runs.length ? `答案变了 ${all - 1} 次。` : "";
-      return `${many}${earlier.join("，")}，从 ${last.share} 起说 ${last.label}。`;
-    },
-    first: (label, share) => `它第一次说 ${label} 是在 ${share} 时。`,
-  },
-  doubt: {
-    lead: "分类头给每个类别一个数，即它的 logit。Softmax 把它们变成概率：先求 e 的每个 logit 次方，再除以总和。所以只有 logit 之间的差才算数。在此之前，它们都除以温度 T：低于 1 使答案更确定，高于 1 使它更不确定。",
-    task: "拖动一根柱，或用方向键移动它。然后移动温度。",
-    notice: "没有哪个温度会改变哪个类别排第一。它只改变答案听起来有多确定。",
-    cite: "Guo 等人：《On Calibration of Modern Neural Networks》，arXiv:1706.04599。",
-    ofDrawing: "这些是你的图画的 logits。",
-    ofDigit: (d) =>
-      d.truth === d.label
-        ? `MNIST 的测试图像 ${d.number}：标为 ${d.truth}，模型读作 ${d.label}，${d.share}。`
-        : `MNIST 的测试图像 ${d.number}：标为 ${d.truth}，但模型读作 ${d.label}，${d.share}。${d.truth} 得到 ${d.truthShare}。`,
-    changed: "你改动了它们。",
-    reset: "回到模型的 logits",
-    toDrawing: "回到我的图画",
-    table: "Softmax，一步一步",
-    columns: { class: "类别", sum: "和" },
-    rows: { slider: "拖动", logit: "logit z", scaled: "z ÷ T", power: "e 的（z ÷ T − 最大值）次方", share: "概率" },
-    slider: (label) => `类别 ${label} 的 logit`,
-    value: (logit, share) => `${logit}；概率 ${share}`,
-    moved: (label, share, best, bestShare) =>
-      label === best ? `${label} 现在是 ${share}。` : `${label} 现在是 ${share}。第一是 ${best}，${bestShare}。`,
-    largest: "先减去最大的一个。结果不变，而且没有一个幂会大得计算机算不了。",
-    temperature: "温度 T",
-    temperatureIs: (t, own) => `T = ${t}${own ? "，模型自己的" : ""}`,
-    ownTemperature: (t) => `模型自己的：${t}`,
-    sum: (label, power, sum, share) => `这些幂的和是 ${sum}。其中 ${label} 占 ${power}：${share}。`,
-
-    reliability: "它有多确定，就有多正确吗？",
-    reliabilityLead: (images, model) =>
-      `MNIST 的 ${images} 个测试数字，模型“${model}”没有从中学习，按答案有多确定分成 15 个区间。一个点是一个区间：向右，有多确定；向上，有多少答案正确；穿过它的线，是真实比例大概所在的范围（Wilson 区间，95%）。在对角线上，80% 确定表示 10 次中对 8 次。`,
-    other: (model) => `页面现在运行的是另一个模型。这些数字是“${model}”的。`,
-    diagram: "可靠性图",
-    sure: "有多确定",
-    right: "多常正确",
-    counts: "每个区间的数字个数（对数刻度）",
-    youAreHere: "你在这里",
-    here: (d) =>
-      `你在这里：${d.share}。测试数字中有 ${d.count} 个，答案的确定程度在 ${d.from} 和 ${d.to} 之间。其中 ${d.right} 个正确，即 ${d.rightShare}。`,
-    hereEmpty: (share, from, to) => `你在这里：${share}。在这个温度下，没有测试数字的答案，确定程度在 ${from} 和 ${to} 之间。`,
-    gaps: (now, t, before, own, ownT) =>
-      `确定程度与正确率的平均差距（期望校准误差）在 T = ${t} 时是 ${now} 个百分点。不用温度，即 T = 1 时，是 ${before}；用模型自己的 ${ownT} 时，是 ${own}。`,
-    atOne: (sure, right, modest) =>
-      `在 T = 1 时，答案平均有 ${sure} 确定，而 ${right} 是正确的：模型太${modest ? "谦虚" : "大胆"}了。它自己的温度是在其他图像上选定的，使两者一致。`,
-    points: (bins) => `不为空的区间：${bins}`,
-    point: (sure, right, count) => `${sure} 确定，${right} 正确，${count} 个数字`,
-
-    worst: "它最差的二十个",
-    worstLead: (model) =>
-      `在这些测试数字上，“${model}”的损失最大：损失是它给正确类别的概率的 −ln。有些对人来说也难，有些标签值得怀疑。选一个，柱和“你在这里”就跟着变。`,
-    digit: (number, truth) => `测试图像 ${number}，标为 ${truth}`,
-    without:
-      "它们不在这个构建里，因为 MNIST 的图像不属于本代码仓库。要得到它们，请把 MNIST 的四个文件放进一个文件夹，在 $VITRINE_DATA 中写上它的名字，然后运行：npm run build",
-    notLoaded: "这些数字未能加载；请重新加载页面再试。",
   },
   masks: {
     leads: [

@@ -1,48 +1,74 @@
-/** Softmax and doubt: logits to drag, the temperature, and whether the model is as sure as it is right. */
-import { VitError } from "vitrine";
+/** How sure is it? While one drew; from logits to probabilities; and whether the model is as sure as it is right. */
+import type { Classification } from "vitrine";
+import { button, h } from "../../../dom.ts";
 import { percent } from "../../../logits.ts";
-import { decimal } from "../../../texts/words.ts";
 import { cite } from "../../cite.ts";
-import { h } from "../../../dom.ts";
+import { fold } from "../../fold.ts";
+import { buildGuess } from "../../guess.ts";
 import type { Build, Scene } from "../../scene.ts";
-import { saveableTable } from "../../table.ts";
-import { softmax } from "./softmax.ts";
-import { buildSubject, describe, type Subject } from "./subject.ts";
-import { buildSureness } from "./sureness.ts";
-import { buildTable } from "./table.ts";
+import { buildColumns, softmax } from "./columns.ts";
+import { buildStrokes } from "./strokes.ts";
+import { buildSureness, rightAt } from "./sureness.ts";
 import { buildTemperature } from "./temperature.ts";
-import { buildWorst, type Digit } from "./worst.ts";
+import { texts } from "./texts/en.ts";
+import { buildWorst, type Digit, paintDigit } from "./worst.ts";
 
+/** What is read: the drawing, or a test digit. */
+interface Subject {
+  result: Classification;
+  digit?: Digit;
+}
 
-export const texts = {};
+export { texts };
 
-export const build: Build = (root, story) => {
-  const words = story.texts.doubt;
+export const build: Build<typeof texts> = (root, story, words) => {
+  const own = words.softmax, part = root.querySelector("#strokes")!;
   let scene: Scene | undefined, subject: Subject | undefined;
   let logits: number[] = [];
-  let table: ReturnType<typeof buildTable> | undefined;
+  let columns: ReturnType<typeof buildColumns> | undefined;
 
-  const row = buildSubject(words, () => take(subject!), () => take({ result: scene!.result }));
-  const scroll = h("div", { className: "grid-scroll" }), sum = h("p", { className: "sum" });
-  const temperature = buildTemperature(words, story.choices, (says, done) => {
+  const says = h("p", { className: "subject" }), picture = h("canvas", { className: "digit", ariaHidden: "true" });
+  const reset = button(own.reset, () => take(subject!)), away = button(own.toDrawing, () => take({ result: scene!.result }));
+  const temperature = buildTemperature(own, story.choices, (says, done) => {
     draw();
     if (done) story.say(says);
   });
-  const sureness = buildSureness(story.texts);
-  const worst = buildWorst(words, (digit) => void read(digit));
-  root.append(h("p", { className: "lead" }, words.lead), h("p", { className: "task" }, words.task),
-    h("p", { className: "notice-this" }, words.notice), row.root, scroll, sum, temperature.root,
-    h("p", { className: "lead quiet" }, words.largest), sureness.root, worst.root,
-    cite(words.cite));
+  const table = h("div"), steps = h("div");
+  const sureness = buildSureness(words.right), worst = buildWorst(words.right, (digit) => void read(digit));
+  root.append(
+    h("p", { className: "lead" }, words.lead), part,
+    h("div", { className: "panel" }, h("h3", {}, own.title), h("p", {}, own.says),
+      h("div", { className: "subject-row" }, picture, says, away), table,
+      h("div", { className: "temperature-row" }, temperature.root, reset)),
+    h("h3", {}, words.right.title));
+  const strokes = buildStrokes(story, words.strokes);
+  part.replaceChildren(strokes.root);
+  const guess = buildGuess(root, story, {
+    question: words.right.question,
+    options: words.right.options,
+    truth: (now) => Promise.resolve(rightAt(now.result.classes[0]!.p, words.right)),
+  });
+  root.append(fold(story, own.steps, steps), fold(story, words.right.more, sureness.root, worst.root, cite(words.right.cite)));
 
   const draw = () => {
-    const { config, dark } = scene!, steps = softmax(logits, temperature.value), { best, powers, shares } = steps;
-    const changed = logits.some((logit, index) => logit !== subject!.result.logits[index]);
-    row.draw(subject!, changed, config, dark);
-    table!.draw(logits, steps);
-    sum.textContent = words.sum(config.labels[best]!, decimal(powers[best]!, 4), decimal(steps.sum, 4), percent(shares[best]!));
-    sureness.draw(shares[best]!, temperature.value, config);
-    worst.draw(subject!.digit, dark);
+    const { config, dark } = scene!, all = softmax(logits, temperature.value), { digit, result } = subject!;
+    const changed = logits.some((logit, index) => logit !== result.logits[index]);
+    says.textContent = changed ? `${describe()} ${own.changed}` : describe();
+    reset.ariaDisabled = String(!changed); // not `disabled`, which loses the focus
+    away.hidden = picture.hidden = !digit;
+    if (digit) paintDigit(picture, digit, dark);
+    columns!.draw(logits, all);
+    sureness.draw(all.shares[all.best]!, temperature.value, config);
+    worst.draw(digit, dark);
+  };
+
+  const describe = () => {
+    const { result: { classes }, digit } = subject!;
+    if (!digit) return own.ofDrawing;
+    const { label, p, index } = classes[0]!, truth = scene!.config.labels[digit.truth] ?? String(digit.truth);
+    const read = own.ofDigit({ number: String(digit.index), truth, label, share: percent(p) });
+    const its = classes.find(({ index }) => index === digit.truth)?.p ?? 0;
+    return index === digit.truth ? read : `${read} ${own.truthGets({ truth, share: percent(its) })}`;
   };
 
   const take = (next: Subject) => {
@@ -55,20 +81,17 @@ export const build: Build = (root, story) => {
     const { model, version } = scene!;
     // As it is: preparing it like a photo of a digit would change the faintest pixels of some.
     const image = Float32Array.from(digit.pixels, (level) => level / 255);
-    const result = await model.classify(image).catch((error: unknown) => {
-      if (error instanceof VitError && error.code === "disposed") return undefined;
-      throw error;
-    });
+    const result = await story.attempt(model.classify(image));
     if (!result || scene!.model !== model || scene!.version !== version) return;
     take({ result, digit });
-    story.say(describe(subject!, scene!.config, words));
+    story.say(describe());
   };
 
   const move = (index: number, logit: number, done: boolean) => {
     logits[index] = logit;
     draw();
     const { shares, best } = softmax(logits, temperature.value), { labels } = scene!.config;
-    if (done) story.say(words.moved(labels[index]!, percent(shares[index]!), labels[best]!, percent(shares[best]!)));
+    if (done) story.say(own.moved({ label: labels[index]!, share: percent(shares[index]!), best: labels[best]!, bestShare: percent(shares[best]!) }));
   };
 
   return (next) => {
@@ -76,10 +99,13 @@ export const build: Build = (root, story) => {
     scene = next;
     if (other) {
       temperature.fit(next.config);
-      table = buildTable(next.config.labels, words, move);
-      scroll.replaceChildren(saveableTable(table.root, words.table));
+      columns = buildColumns(next.config.labels, own, move);
+      table.replaceChildren(columns.root);
+      steps.replaceChildren(columns.steps);
     }
     if (other || before?.version !== next.version) take({ result: next.result });
     else draw(); // another theme
+    strokes.draw(next);
+    guess(next);
   };
 };

@@ -1,10 +1,11 @@
 /** The reliability diagram, as SVG: how often right over how sure, and how many digits each bin has. */
-import { percent } from "../../../logits.ts";
-import type { Texts } from "../../../texts/en.ts";
 import { set, svg } from "../../../figure/parts.ts";
+import { percent } from "../../../logits.ts";
+import type { Said } from "../../../texts/sentences.ts";
 import { type Bin, binOf, wilson } from "./reliability.ts";
+import type { texts } from "./texts/en.ts";
 
-type Words = Texts["doubt"];
+type Words = Said<typeof texts>["right"];
 
 const SIDE = 280, LEFT = 52, TOP = 22, COUNTS = 44, GAP = 26; // in the figure's units, which are CSS pixels
 const BOTTOM = TOP + SIDE, GROUND = BOTTOM + GAP + COUNTS;
@@ -66,5 +67,5 @@ function pointOf({ count, right, sure }: Bin, own: boolean): SVGElement[] {
 }
 
 const spoken = (bins: readonly Bin[], words: Words) =>
-  words.points(bins.filter(({ count }) => count > 0)
-    .map(({ count, right, sure }) => words.point(percent(sure), percent(right / count), String(count))).join("; "));
+  words.points({ bins: bins.filter(({ count }) => count > 0)
+    .map(({ count, right, sure }) => words.point({ sure: percent(sure), right: percent(right / count), count })).join("; ") });

@@ -1,4 +1,4 @@
-/** How often the default model was right on MNIST's test images, by how sure it was. */
+/** How often the model that tells the story was right on MNIST's test images, by how sure it was. */
 import type { VitConfig } from "vitrine";
 import measured from "./reliability.json"; // by weights/tools/reliability.mjs
 

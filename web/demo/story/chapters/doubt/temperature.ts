@@ -1,18 +1,19 @@
 /** The slider of temperatures, on which the model's own is marked. */
 import type { VitConfig } from "vitrine";
-import type { Texts } from "../../../texts/en.ts";
-import { decimal } from "../../../texts/words.ts";
 import { button, h } from "../../../dom.ts";
+import type { Said } from "../../../texts/sentences.ts";
+import { decimal } from "../../../texts/words.ts";
 import type { Choices } from "../../choices.ts";
 import { temperaturesFor } from "./reliability.ts";
+import type { texts } from "./texts/en.ts";
 
 /** `change` is called after each move, with what the slider says; `done` where the move is over. */
-export function buildTemperature(words: Texts["doubt"], choices: Choices, change: (says: string, done: boolean) => void) {
+export function buildTemperature(words: Said<typeof texts>["softmax"], choices: Choices, change: (says: string, done: boolean) => void) {
   let temperatures: number[] = [], own = 1;
   const says = h("output"), mark = h("option"), marks = h("datalist", { id: "doubt-temperatures" }, mark);
   const show = () => {
     const temperature = temperatures[input.valueAsNumber]!;
-    says.textContent = words.temperatureIs(decimal(temperature, 2), temperature === own);
+    says.textContent = (temperature === own ? words.temperatureOwn : words.temperatureIs)({ t: decimal(temperature, 2) });
     input.setAttribute("aria-valuetext", says.textContent);
     input.dataset.temperature = String(temperature);
   };
@@ -26,7 +27,7 @@ export function buildTemperature(words: Texts["doubt"], choices: Choices, change
     input.value = mark.value;
     show();
   };
-  const back = button("", () => {
+  const back = button(words.ownTemperature, () => {
     goBack();
     change(says.textContent!, true);
   });
@@ -43,7 +44,6 @@ export function buildTemperature(words: Texts["doubt"], choices: Choices, change
       own = config.temperature;
       input.max = String(temperatures.length - 1);
       mark.value = String(temperatures.indexOf(own));
-      back.textContent = words.ownTemperature(decimal(own, 2));
       if (isFirst && choices.restore("temperature", input)) show();
       else goBack();
     },

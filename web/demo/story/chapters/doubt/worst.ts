@@ -1,11 +1,12 @@
 /** The test digits on which the measured model has its greatest loss, to choose from. */
 import address from "virtual:worst-digits"; // see web/demo/worst.mjs
 import { paint, tone } from "../../../colour.ts";
-import type { Texts } from "../../../texts/en.ts";
 import { button, h } from "../../../dom.ts";
+import type { Said } from "../../../texts/sentences.ts";
 import { measured } from "./reliability.ts";
+import type { texts } from "./texts/en.ts";
 
-type Words = Texts["doubt"];
+type Words = Said<typeof texts>["right"];
 
 /** One of MNIST's test images. */
 export interface Digit {
@@ -20,7 +21,7 @@ const SIDE = 28;
 
 export function buildWorst(words: Words, choose: (digit: Digit) => void) {
   const strip = h("div", { className: "worst" });
-  const root = h("div", { className: "figure" }, h("h3", {}, words.worst), h("p", { className: "lead" }, words.worstLead(measured.model)), strip);
+  const root = h("div", { className: "figure" }, h("h3", {}, words.worst), h("p", {}, words.worstLead({ model: measured.model })), strip);
   let buttons: [digit: Digit, press: HTMLButtonElement, picture: HTMLCanvasElement][] = [];
   let dark = false;
   const paintAll = () => buttons.forEach(([digit, , picture]) => paintDigit(picture, digit, dark));
@@ -28,7 +29,7 @@ export function buildWorst(words: Words, choose: (digit: Digit) => void) {
     buttons = digits.map((digit) => {
       const picture = h("canvas", { ariaHidden: "true" });
       const press = button("", () => choose(digit), {
-        aria: { pressed: "false", label: words.digit(String(digit.index), String(digit.truth)) }, data: { index: String(digit.index) },
+        aria: { pressed: "false", label: words.digit({ number: String(digit.index), truth: digit.truth }) }, data: { index: String(digit.index) },
       });
       press.append(picture);
       return [digit, press, picture];

@@ -1,19 +1,19 @@
 /** The strip: the classes' probabilities, stacked, over the way of the pen. */
+import { type Colour, heat } from "../../../../base/heat.ts";
 import { css, tone } from "../../../colour.ts";
-import type { Texts } from "../../../texts/en.ts";
+import type { Said } from "../../../texts/sentences.ts";
 import { svg } from "../../../figure/parts.ts";
 import type { Sample } from "./sweep.ts";
+import type { texts } from "./texts/en.ts";
 
-/* Tol's muted scheme (personal.sron.nl/~pault), which colour-blind readers tell apart too. In this
- * order neighbours differ in lightness. */
-const COLOURS = ["#332288", "#88ccee", "#117733", "#ddcc77", "#882255", "#dddddd", "#aa4499", "#44aa99", "#cc6677", "#999933"];
-const DARK = new Set(["#332288", "#117733", "#882255", "#aa4499"]);
+/* How dark the ink of the bands is: neighbours differ. */
+const TONES = [0.42, 0.16, 0.32, 0.1, 0.5, 0.22, 0.38, 0.13, 0.28, 0.46];
 
-/** More than ten classes take the colours again; their labels tell them apart. */
-export const colourOfClass = (index: number): string => COLOURS[index % COLOURS.length]!;
-const labelColour = (index: number) => (DARK.has(colourOfClass(index)) ? "#ffffff" : "#16282b");
+/** A shade of ink; the model's colour for the class that it reads in the end. */
+export const colourOfClass = (index: number, last: number, dark: boolean): string =>
+  css(index === last ? (heat(1, dark).slice(0, 3) as Colour) : tone(TONES[index % TONES.length]!, dark));
 
-export const HEIGHT = 220;
+export const HEIGHT = 170;
 const SURE = 6; // the line below
 const FOOT = 24; // room for the words below
 const LEAST_LABEL = 20; // a band must be this high, and as wide as LEAST_WIDTH, to hold its label
@@ -28,9 +28,10 @@ export interface StripView {
   width: number; // CSS pixels
   dark: boolean;
   knowsDoubt: boolean; // whether the model says when it is sure
+  colour(index: number): string; // of a class
 }
 
-export function drawStrip(root: SVGSVGElement, texts: Texts["strokes"], shown: StripView): void {
+export function drawStrip(root: SVGSVGElement, said: Said<typeof texts>["strokes"], shown: StripView): void {
   const { samples, length, begins, at, width, dark } = shown;
   const paper = css(tone(0, dark)), ink = css(tone(0.75, dark));
   const x = (way: number) => (length > 0 ? (way / length) * width : width);
@@ -39,21 +40,21 @@ export function drawStrip(root: SVGSVGElement, texts: Texts["strokes"], shown: S
   root.setAttribute("height", String(tall));
   root.setAttribute("font-family", "sans-serif");
   const now = Math.min(Math.max(x(at), 2), width - 2);
-  const starts = begins.map((way, i) => [x(way), texts.stroke(i + 2)] as const);
+  const starts = begins.map((way, i) => [x(way), said.stroke({ n: i + 2 })] as const);
   root.replaceChildren(
     svg("rect", { width, height: tall, fill: paper }),
     ...bands(shown, x, paper),
     ...(shown.knowsDoubt ? sureLine(samples, x, ink) : []),
     ...starts.map(([left]) =>
       svg("path", { d: `M${left} 0V${HEIGHT}`, stroke: paper, "stroke-width": 1.5, "stroke-dasharray": "3 4" })),
-    ...words([[4, texts.start], ...starts, [width - 4, texts.end]], width, ink),
+    ...words([[4, said.start], ...starts, [width - 4, said.end]], width, ink),
     svg("path", { d: `M${now} 0V${HEIGHT + SURE}`, stroke: paper, "stroke-width": 6 }),
     svg("path", { d: `M${now} 0V${HEIGHT + SURE}`, stroke: css(tone(1, dark)), "stroke-width": 2.5, class: "now" }),
   );
 }
 
 /** One band a class, the first at the bottom, and its label wherever it is high enough. */
-function bands({ samples, labels }: StripView, x: (way: number) => number, paper: string): SVGElement[] {
+function bands({ samples, labels, colour, dark }: StripView, x: (way: number) => number, paper: string): SVGElement[] {
   const below = samples.map(() => 0);
   const shapes: SVGElement[] = [], texts: SVGElement[] = [];
   labels.forEach((label, k) => {
@@ -63,12 +64,12 @@ function bands({ samples, labels }: StripView, x: (way: number) => number, paper
       `${x(samples[i]!.at).toFixed(1)} ${(HEIGHT * (1 - share[i]!)).toFixed(1)}`;
     const order = samples.map((_, i) => i);
     const d = `M${order.map(point(below)).join("L")}L${order.reverse().map(point(floor)).join("L")}Z`;
-    shapes.push(svg("path", { d, fill: colourOfClass(k), stroke: paper, "stroke-width": 0.75, "data-class": label }));
+    shapes.push(svg("path", { d, fill: colour(k), stroke: paper, "stroke-width": 0.75, "data-class": label }));
     for (const i of thickest(samples.map(({ p }) => p[k]!), samples.map(({ at }) => x(at)))) {
       const middle = HEIGHT * (1 - (floor[i]! + below[i]!) / 2);
       const left = Math.min(Math.max(x(samples[i]!.at), 8), x(samples.at(-1)!.at) - 8);
       texts.push(svg("text", {
-        x: left, y: middle + 5, fill: labelColour(k), "text-anchor": "middle", "font-size": 15, "font-weight": 600,
+        x: left, y: middle + 5, fill: css(tone(1, dark)), stroke: paper, "stroke-width": 3, "paint-order": "stroke", "text-anchor": "middle", "font-size": 15, "font-weight": 600,
       }, label));
     }
   });

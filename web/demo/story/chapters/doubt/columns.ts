@@ -1,0 +1,85 @@
+/** The logits as columns to drag, the probabilities below them, and a table of the steps between. */
+import { h } from "../../../dom.ts";
+import { percent } from "../../../logits.ts";
+import type { Said } from "../../../texts/sentences.ts";
+import { decimal, number } from "../../../texts/words.ts";
+import { write } from "../../../write.ts";
+import { saveableTable } from "../../table.ts";
+import { largest } from "../../vectors.ts";
+import type { texts } from "./texts/en.ts";
+
+interface Steps {
+  scaled: number[]; // logits ÷ temperature
+  powers: number[]; // e to the power of scaled − its largest, so that the largest power is 1
+  sum: number;
+  shares: number[]; // powers ÷ sum: the probabilities
+  best: number; // the first of the most probable classes
+}
+
+/** Softmax with a temperature above 0: Guo et al., arXiv:1706.04599, section 4.2. */
+export function softmax(logits: readonly number[], temperature: number): Steps {
+  const scaled = logits.map((logit) => logit / temperature);
+  const most = Math.max(...scaled);
+  const powers = scaled.map((value) => Math.exp(value - most));
+  const sum = powers.reduce((a, b) => a + b, 0);
+  const shares = powers.map((power) => power / sum);
+  return { scaled, powers, sum, shares, best: largest(shares) };
+}
+
+const LEAST_REACH = 12; // the columns reach at least from -12 to 12
+
+const power = (value: number) => (value === 0 || value >= 0.0001 ? decimal(value, 4) : value.toExponential(0).replace("-", "−"));
+
+/** `change` is called while a column moves; `done` where the move is over. The columns are one stop of the Tab key. */
+export function buildColumns(labels: readonly string[], words: Said<typeof texts>["softmax"], change: (index: number, logit: number, done: boolean) => void) {
+  const inputs = labels.map((label, index) => {
+    const input = h("input", { type: "range", className: "upright", step: "0.1", tabIndex: index === 0 ? 0 : -1, title: words.keys,
+      aria: { label: words.slider({ label }), orientation: "vertical" } });
+    input.addEventListener("input", () => change(index, input.valueAsNumber, false));
+    input.addEventListener("change", () => change(index, input.valueAsNumber, true));
+    input.addEventListener("focus", () => inputs.forEach((each) => (each.tabIndex = each === input ? 0 : -1)));
+    input.addEventListener("keydown", (event) => {
+      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (!step) return;
+      event.preventDefault(); // the other arrow keys move the column
+      inputs.at((index + step) % inputs.length)!.focus();
+    });
+    return input;
+  });
+  const heading = (text: string, scope: "row" | "col") => h("th", { scope }, text);
+  const table = (label: string, more: string[], ...rows: HTMLElement[]) =>
+    saveableTable(h("table", { className: "softmax", aria: { label } },
+      h("thead", {}, h("tr", {}, heading(words.class, "col"), ...labels.map((label) => heading(label, "col")), ...more.map((text) => heading(text, "col")))),
+      h("tbody", {}, ...rows)), label);
+  const cells = { logit: cellsOf(labels), share: cellsOf(labels), scaled: cellsOf([...labels, ""]), power: cellsOf([...labels, ""]) };
+  for (const cell of cells.share) cell.append(h("i"));
+  const row = (name: keyof typeof cells) => h("tr", { data: { row: name } }, heading(words.rows[name], "row"), ...cells[name]);
+  const columns = h("tr", { className: "columns" }, heading(words.rows.drag, "row"), ...inputs.map((input) => h("td", {}, input)));
+  const sums = h("p", { className: "sum" });
+  return {
+    root: h("div", { className: "grid-scroll" }, table(words.table, [], columns, row("logit"), row("share"))),
+    steps: h("div", {}, h("div", { className: "grid-scroll", tabIndex: 0, role: "region", ariaLabel: words.steps }, table(words.steps, [words.sum], row("scaled"), row("power"))), sums, h("p", {}, words.largest)),
+    draw(logits: readonly number[], { scaled, powers, sum, shares, best }: Steps): void {
+      const reach = Math.ceil(Math.max(LEAST_REACH, ...logits.map(Math.abs)));
+      const fill = (name: keyof typeof cells, all: string[]) => cells[name].forEach((cell, column) => {
+        write(cell.firstChild!, all[column]!);
+        cell.classList.toggle("best", column === best);
+      });
+      fill("logit", logits.map((logit) => number(logit, 2)));
+      fill("share", shares.map(percent));
+      fill("scaled", [...scaled.map((value) => number(value, 2)), ""]);
+      fill("power", [...powers.map(power), decimal(sum, 4)]);
+      write(sums, words.sums({ sum: decimal(sum, 4), label: labels[best]!, power: decimal(powers[best]!, 4), share: percent(shares[best]!) }));
+      inputs.forEach((input, index) => {
+        Object.assign(input, { min: String(-reach), max: String(reach) });
+        input.value = String(logits[index]);
+        input.setAttribute("aria-valuetext", words.value({ logit: number(logits[index]!, 1), share: percent(shares[index]!) }));
+        cells.share[index]!.style.setProperty("--p", shares[index]!.toFixed(4));
+        cells.share[index]!.dataset.p = String(shares[index]);
+        cells.logit[index]!.dataset.logit = String(logits[index]);
+      });
+    },
+  };
+}
+
+const cellsOf = (columns: readonly string[]) => columns.map(() => h("td", {}, h("span")));

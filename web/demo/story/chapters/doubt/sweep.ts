@@ -1,0 +1,133 @@
+/** Reads a drawing at many moments, in slices, and keeps what it has read while the drawing grows. */
+import type { Classification } from "vitrine";
+import { middle, PEN, type Point, type Stroke } from "../../../ink.ts";
+import { Follower } from "../../follow.ts";
+import type { Scene, Story } from "../../scene.ts";
+
+interface Spot extends Point {
+  stroke: number;
+  at: number; // the way of the pen up to here, in pad units
+}
+
+/** A drawing as one way of the pen, which can be cut at any length. */
+interface Way {
+  spots: readonly Spot[];
+  length: number;
+}
+
+/** The way of the pen through all strokes. A lift counts as a pen's width, so that dots count too. */
+function wayOf(strokes: readonly Stroke[]): Way {
+  const spots: Spot[] = [];
+  strokes.forEach((points, stroke) =>
+    points.forEach((point) => {
+      const last = spots.at(-1);
+      const step = !last ? 0 : last.stroke === stroke ? Math.hypot(point.x - last.x, point.y - last.y) : PEN;
+      spots.push({ ...point, stroke, at: (last?.at ?? 0) + step });
+    }));
+  return { spots, length: spots.at(-1)?.at ?? 0 };
+}
+
+/** Where the second and later strokes begin, along the way. */
+export const beginsOf = ({ spots }: Way): number[] =>
+  spots.filter(({ stroke }, i) => i > 0 && stroke !== spots[i - 1]!.stroke).map(({ at }) => at);
+
+/** The strokes as they were when the pen had gone so far. */
+export function cut({ spots }: Way, length: number): Stroke[] {
+  const strokes: Stroke[] = [];
+  for (const [i, { x, y, width, stroke, at }] of spots.entries()) {
+    if (at <= length) {
+      (strokes[stroke] ??= []).push({ x, y, width });
+      continue;
+    }
+    const from = spots[i - 1]!;
+    if (from.stroke === stroke && length > from.at) strokes[stroke]!.push(middle(from, spots[i]!, (length - from.at) / (spots[i]!.at - from.at)));
+    break;
+  }
+  return strokes;
+}
+
+/** Whether the pen has gone on from where it was, so that what was known of `before` still holds. */
+const goesOn = (now: Way, before: Way): boolean =>
+  now.length >= before.length &&
+  before.spots.every((spot, i) => {
+    const same = now.spots[i];
+    return same?.x === spot.x && same.y === spot.y && same.width === spot.width && same.stroke === spot.stroke;
+  });
+
+const FIRST_STEP = 4; // pad units
+const MOST = 80;
+
+/**
+ * The lengths at which a drawing is read: 40 to 80 in even steps, fewer for a very short one, and
+ * the whole. Steps only double, so that a drawing that grows keeps what was read of it.
+ */
+function moments(length: number): number[] {
+  let step = FIRST_STEP;
+  while (length / step > MOST) step *= 2;
+  return [...Array.from({ length: Math.ceil(length / step) }, (_, i) => i * step), length];
+}
+
+/** The answers in turn: where each began. */
+export function runsOf<Sample extends { label: string }>(samples: readonly Sample[]): Sample[] {
+  return samples.filter(({ label }, i) => label !== samples[i - 1]?.label);
+}
+
+export interface Sample {
+  at: number; // the way of the pen, in pad units
+  label: string; // of the most probable class; "" where there is nothing to read
+  p: Float64Array; // (K), in the model's order
+  uncertain: boolean;
+}
+
+export class Sweep {
+  way: Way = { spots: [], length: 0 };
+  lengths: number[] = [];
+  readonly #read = new Map<number, Sample>();
+  readonly #follower = new Follower();
+  readonly #story: Story;
+  #turn = 0; // of a drawing and a model
+  #scene?: Scene;
+
+  constructor(story: Story) {
+    this.#story = story;
+  }
+
+  /** What is read so far, in the order of time. */
+  get samples(): Sample[] {
+    return this.lengths.map((at) => this.#read.get(at)).filter((sample) => sample !== undefined);
+  }
+
+  /** Follows a scene. `changed` is called from time to time, and at the end. */
+  follow(scene: Scene, changed: () => void): void {
+    const before = this.#scene;
+    this.#scene = scene;
+    if (before?.model === scene.model && before.version === scene.version) return;
+    const way = wayOf(scene.strokes);
+    if (before?.model !== scene.model || !goesOn(way, this.way)) this.#read.clear();
+    this.#read.delete(this.way.length); // the whole drawing of then is a moment of no even step
+    this.way = way;
+    this.lengths = moments(way.length);
+    // A photo has a result of its own, and the strokes are an example.
+    if (!scene.photo) this.#read.set(way.length, sampleOf(way.length, scene, scene.result));
+    void this.#follower.follow(++this.#turn, async (next) => {
+      for (const at of coarseFirst(this.lengths).filter((at) => !this.#read.has(at))) {
+        const result = await this.#story.classify({ ...scene, photo: undefined, strokes: cut(way, at), unfinished: at < way.length });
+        if (!(await next())) return false;
+        this.#read.set(at, sampleOf(at, scene, result));
+      }
+      return true;
+    }, changed);
+  }
+}
+
+function sampleOf(at: number, { config }: Scene, result?: Classification): Sample {
+  const p = new Float64Array(config.classes);
+  for (const { index, p: share } of result?.classes ?? []) p[index] = share;
+  return { at, label: result?.classes[0]?.label ?? "", p, uncertain: result?.uncertain ?? true };
+}
+
+/** Every 16th first, then every 8th, … so that the whole is seen early and grows finer. */
+function coarseFirst(lengths: readonly number[]): number[] {
+  const rank = (i: number) => (i % 16 === 0 ? 0 : i % 8 === 0 ? 1 : i % 4 === 0 ? 2 : i % 2 === 0 ? 3 : 4);
+  return lengths.map((at, i) => [rank(i), at] as const).sort(([a], [b]) => a - b).map(([, at]) => at);
+}
