@@ -164,7 +164,7 @@ export class HeatGrid {
     const [row, column] = this.#cursor ?? largest(this.#shown!);
     const value = hidden?.(row, column) ? texts.hidden : number(values[row * columns + column]!);
     const words = { row: rowName(row), column: columnName(column), value };
-    const text = this.#cursor ? texts.cell(words) : texts.largest(words);
+    const text = this.#cursor ? texts.cell(words) : value === texts.hidden ? value : texts.largest(words);
     write(this.#words, text);
   }
 
