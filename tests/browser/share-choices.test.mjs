@@ -23,7 +23,7 @@ const CHOICES = {
   doubt: { temperature: "4" },
   learning: { step: "7", ...(runs && PANEL) },
   cnn: { blocks: "2" },
-  masks: { mask: "causal" },
+  masks: { mask: "causal", side: "20" },
   why: { class: "4" },
 };
 
@@ -34,7 +34,7 @@ const CONTROLS = {
   "out-mlp-1-0": ".part[data-part='mlp 1 0']", "out-head-0-2": ".part[data-part='head 0 2']",
   moment: "#strokes-time", temperature: "#doubt .temperature input", step: "#learning-step",
   "live-ours": "#learning-live [data-kind=ours]", "live-myvit": "#learning-live [data-kind=myvit]",
-  blocks: "#cnn .chips", mask: "#masks .chips", class: "#why-class",
+  blocks: "#cnn .chips", mask: "#masks .chips", side: "#masks-side", class: "#why-class",
 };
 const at = (name) => CONTROLS[name] ?? `#${name}`;
 

@@ -491,51 +491,6 @@ export const de = {
     relative:
       "Dieses Modell hat relative Positionen: Jeder Score bekommt einen gelernten Bias für den Weg von einem Patch zum anderen.",
   },
-  masks: {
-    leads: [
-      "Jeder Transformer berechnet Aufmerksamkeit wie oben. Der Unterschied ist, welche Scores zählen. Ein Encoder wie dieser ViT liest alle seine Tokens auf einmal: Jedes darf auf jedes schauen. Ein Decoder schreibt ein Token nach dem anderen, also darf keines auf das schauen, was noch nicht geschrieben ist: Vor der Softmax setzt eine kausale Maske diese Scores auf −∞, und ihre Anteile sind 0.",
-      "Bei der Kreuz-Aufmerksamkeit (cross attention) stammen die Querys vom Decoder, die Keys und Values vom Encoder: Was gerade geschrieben wird, befragt, was gelesen wurde.",
-    ],
-    task: "Wähle eine Maske. Sie wird auf die Scores deiner eigenen Zeichnung angewandt, in der gewählten Schicht und im gewählten Kopf; dann folgt die Softmax. Klicke auf eine Zeile, um zu sehen, was ihr Token sieht.",
-    notice: {
-      full: "Voll: Nichts ist schraffiert. Das ist die Matrix, die das Modell wirklich verwendet hat.",
-      causal: "Kausal: über der Diagonale schraffiert. Das erste Token sieht nur sich selbst, mit 100\u00a0%. Hier ist das das Klassentoken, es würde also nichts über deine Zeichnung erfahren: Decoder lesen ihre Antwort stattdessen am letzten Token ab.",
-      cross: "Über Kreuz: nicht quadratisch. Es gibt so viele Zeilen wie Querys und so viele Spalten wie Keys. Ein Decoder, der eine Bildunterschrift schreibt, hätte eine Zeile für jedes Wort.",
-    },
-    causalPlain: "Kausal: über der Diagonale schraffiert. Das erste Token sieht nur sich selbst, mit 100\u00a0%: Decoder lesen ihre Antwort am letzten Token ab.",
-    honest: "Dieses Modell hat nie mit einer Maske gelernt, und ein ViT hat keinen Decoder: Nur die Scores dieses einen Kopfes sind hier maskiert, und die Schichten davor liefen ohne Maske.",
-    crossClass: "Als einzige Query des Decoders dient die des Klassentokens, und die Keys sind allein die der Patches. Das ist nicht weit hergeholt: In den letzten Schichten von CaiT fragt nur das Klassentoken, und die Patches (und es selbst) antworten.",
-    crossPatch: "Als einzige Query des Decoders dient die des gewählten Patches, weil dieses Modell kein Klassentoken hat.",
-    chips: "Welche Scores zählen?",
-    full: "voll",
-    causal: "kausal",
-    cross: "über Kreuz",
-    matrix: "Anteile nach Maske und Softmax",
-    axes: {
-      full: "Zeilen: wer fragt. Spalten: wer gefragt wird. Das Klassentoken zuerst, dann die Patches Zeile für Zeile. Die Farben enden bei 25\u00a0%.",
-      causal: "Zeilen: wer fragt. Spalten: wer gefragt wird, schraffiert, wo maskiert ist. Das Klassentoken zuerst, dann die Patches Zeile für Zeile. Die Farben enden bei 25\u00a0%.",
-      cross: "Eine Zeile: die Query. Spalten: die Patches, Zeile für Zeile. Die Farben enden bei 25\u00a0%.",
-    },
-    map: "Die gewählte Zeile auf deiner Zeichnung",
-    asks: (token) => `Query: ${token}`,
-    asked: (token) => `Key: ${token}`,
-    sums: ({ rows, least, most }) =>
-      rows === 1 ? `Die Zeile ergibt zusammen ${most}.` : `Alle ${rows} Zeilen ergeben zusammen je 1: Die kleinste Summe ist ${least}, die größte ${most}.`,
-    masked: (masked, all) => `${masked} von ${all} Zellen sind maskiert.`,
-    sees: ({ token, seen, all, sum }) =>
-      `Query: ${token}. Sie sieht ${seen} von ${all} Tokens; ihre Anteile ergeben zusammen ${sum}.`,
-    usesTitle: "Wer was verwendet",
-    usesHead: ["", "voll", "kausal", "über Kreuz"],
-    uses: [
-      ["ViT, BERT: Encoder", "in jeder Schicht", "–", "–"],
-      ["GPT: ein Decoder", "–", "in jeder Schicht", "–"],
-      ["Übersetzer (Vaswani et al.)", "unter den Wörtern, die er liest", "unter den Wörtern, die er geschrieben hat", "von jedem geschriebenen Wort zu den Wörtern, die er liest"],
-      ["Bildbeschreiber mit einem ViT", "unter den Patches", "unter den Wörtern der Bildunterschrift", "von jedem Wort der Bildunterschrift zu den Patches"],
-      ["CaiT: ein ViT", "unter den Patches, in allen Schichten außer den letzten zwei", "–", "vom Klassentoken zu den Patches und zu sich selbst, in den letzten zwei Schichten"],
-    ],
-    cite: "Die drei Verwendungen der Aufmerksamkeit: Vaswani et al., Abschnitt 3.2.3, arXiv:1706.03762.",
-    citeCait: "Die Klassen-Aufmerksamkeit von CaiT: Touvron et al., arXiv:2103.17239.",
-  },
   teachIt: {
     title: "Ein Zeichen beibringen",
     signs: "Meine Zeichen",

@@ -285,53 +285,6 @@ const score = {
   relative: "This model has relative positions: each score gets a learned bias for the way from one patch to the other.",
 };
 
-/** 9. Encoder, decoder. */
-const masks = {
-  leads: [
-    "Every Transformer computes attention as above. What differs is which scores count. An encoder, such as this ViT, reads all its tokens at once: each may look at each. A decoder writes one token after another, so none may look at what is not yet written: before the softmax a causal mask sets those scores to −∞, and their shares are 0.",
-    "In cross attention the queries are the decoder’s and the keys and values are the encoder’s: what is being written asks what was read.",
-  ],
-  task: "Choose a mask. It is applied to the scores of your own drawing, in the layer and head that are chosen; then follows the softmax. Click a row to see what its token sees.",
-  notice: {
-    full: "Full: nothing is hatched. This is the matrix that the model really used.",
-    causal: "Causal: hatched above the diagonal. The first token sees only itself, with 100 %. Here that is the class token, so it would learn nothing of your drawing: decoders read their answer from the last token instead.",
-    cross: "Cross: not square. There are as many rows as queries and as many columns as keys. A decoder that writes a caption would have one row for each word.",
-  },
-  causalPlain: "Causal: hatched above the diagonal. The first token sees only itself, with 100 %: decoders read their answer from the last token.",
-  honest: "This model never learned with a mask, and a ViT has no decoder: only this one head’s scores are masked here, and the layers before ran without a mask.",
-  crossClass: "As the decoder’s one query stands the class token’s, and the keys are the patches’ alone. That is not far-fetched: in the last layers of CaiT only the class token asks, and the patches (and it itself) answer.",
-  crossPatch: "As the decoder’s one query stands the chosen patch’s, because this model has no class token.",
-  chips: "Which scores count?",
-  full: "full",
-  causal: "causal",
-  cross: "cross",
-  matrix: "Shares after mask and softmax",
-  axes: {
-    full: "Rows: who asks. Columns: who is asked. The class token first, then the patches row by row. Colours end at 25 %.",
-    causal: "Rows: who asks. Columns: who is asked, hatched where masked. The class token first, then the patches row by row. Colours end at 25 %.",
-    cross: "One row: the query. Columns: the patches, row by row. Colours end at 25 %.",
-  },
-  map: "The chosen row on your drawing",
-  asks: (token: string) => `query of ${token}`,
-  asked: (token: string) => `key of ${token}`,
-  sums: ({ rows, least, most }: { rows: number; least: string; most: string }) =>
-    rows === 1 ? `The row sums to ${most}.` : `All ${rows} rows sum to 1: the smallest sum is ${least}, the largest ${most}.`,
-  masked: (masked: number, all: number) => `${masked} of ${all} cells are masked.`,
-  sees: ({ token, seen, all, sum }: { token: string; seen: number; all: number; sum: string }) =>
-    `The query of ${token} sees ${seen} of ${all} tokens; its shares sum to ${sum}.`,
-  usesTitle: "Who uses what",
-  usesHead: ["", "full", "causal", "cross"],
-  uses: [
-    ["ViT, BERT: encoders", "in every layer", "–", "–"],
-    ["GPT: a decoder", "–", "in every layer", "–"],
-    ["Translator (Vaswani et al.)", "among the words it reads", "among the words it has written", "from each written word to the words it reads"],
-    ["Captioner with a ViT", "among the patches", "among the caption’s words", "from each of the caption’s words to the patches"],
-    ["CaiT: a ViT", "among the patches, in all layers but the last two", "–", "from the class token to the patches and itself, in the last two layers"],
-  ],
-  cite: "The three uses of attention: Vaswani et al., section 3.2.3, arXiv:1706.03762.",
-  citeCait: "CaiT’s class attention: Touvron et al., arXiv:2103.17239.",
-};
-
 /** Teaching on the first window. */
 const teachIt = {
   title: "Teach it a sign",
@@ -424,7 +377,7 @@ const teach = {
   ],
 };
 
-export const en = { ...opening, own, page, chapters, ownPage, grid, story, patches, score, masks, teachIt, teach };
+export const en = { ...opening, own, page, chapters, ownPage, grid, story, patches, score, teachIt, teach };
 
 export type Texts = typeof en;
 export type GridTexts = Texts["grid"];

@@ -39,7 +39,3 @@ export function attend(scores: Float32Array, mask: Mask, { prefix, query }: Omit
   return { shares, queries, keys, sees };
 }
 
-/** The sum of each row. */
-export function sumsOf({ shares, queries, keys }: Attended): number[] {
-  return queries.map((_, row) => shares.subarray(row * keys.length, (row + 1) * keys.length).reduce((a, b) => a + b));
-}

@@ -1,46 +1,75 @@
-/** 9. Encoder, decoder: the same scores under a full mask, a causal one, and as cross attention. */
-import { decimal } from "../../../texts/words.ts";
-import { cite } from "../../cite.ts";
+/** Encoder, decoder: the same scores under a full mask, a causal one, and as cross attention; what attention costs. */
 import { h } from "../../../dom.ts";
+import { percent } from "../../../logits.ts";
+import type { Said } from "../../../texts/sentences.ts";
+import { decimal } from "../../../texts/words.ts";
+import { write } from "../../../write.ts";
+import { cite } from "../../cite.ts";
+import { fold } from "../../fold.ts";
 import { HeatGrid } from "../../grid.ts";
-import { type Attended, attend, type Mask, sumsOf } from "./attend.ts";
-import type { Build, Scene, Story } from "../../scene.ts";
+import { buildGuess } from "../../guess.ts";
+import type { Build, Scene } from "../../scene.ts";
 import { saveableTable } from "../../table.ts";
 import { paperOf, patchOfToken, tokenName } from "../../tokens.ts";
+import { type Attended, attend, type Mask } from "./attend.ts";
+import { drawBefore } from "./before.ts";
+import { buildCost } from "./cost.ts";
+import { texts } from "./texts/en.ts";
 
 const TOP = 0.25; // all masks have one scale, because they are compared
 
-export const texts = {};
+export { texts };
 
-export const build: Build = (root, story) => {
-  const { texts } = story;
-  const own = texts.masks;
+export const build: Build<typeof texts> = (root, story, words) => {
+  const { texts: { grid, story: common } } = story, { kinds } = words;
   let scene: Scene | undefined;
   let attended: Attended | undefined;
   let prefixRow: number | undefined; // a token of the prefix whose row is shown
+  let isShown = false; // the question's answer, in the figure
 
+  const nameOf = (token: number) => tokenName(token, scene!, story.texts);
   const matrix = new HeatGrid({
-    label: own.matrix, texts: texts.grid,
-    rowName: (row) => own.asks(tokenName(attended!.queries[row]!, scene!, texts)),
-    columnName: (column) => own.asked(tokenName(attended!.keys[column]!, scene!, texts)),
+    label: words.matrix, texts: grid,
+    rowName: (row) => words.asks({ token: nameOf(attended!.queries[row]!) }),
+    columnName: (column) => words.asked({ token: nameOf(attended!.keys[column]!) }),
     choose: (row) => chooseToken(attended!.queries[row]!),
   });
   const map = new HeatGrid({
-    label: own.map, texts: texts.grid, cell: 28, rowName: (row) => texts.story.row(row + 1), columnName: (column) => texts.story.column(column + 1),
+    label: words.map, texts: grid, cell: 28, rowName: (row) => common.row(row + 1), columnName: (column) => common.column(column + 1),
   });
-  const choice = story.choices.chips<Mask>("mask", own.chips, [["full", own.full], ["causal", own.causal], ["cross", own.cross]], "full", () => {
+  const choice = story.choices.chips<Mask>("mask", words.chips, [["full", kinds.full], ["causal", kinds.causal], ["cross", kinds.cross]], "full", () => {
     show();
-    story.say(`${notice.textContent} ${sums.textContent}`);
+    story.say(`${note.textContent} ${masked.textContent}`);
   });
-  const line = (className: string) => h("p", { className });
-  const notice = line("notice-this"), sums = line("sums"), sees = line("sees"), axes = line("axes");
+  const note = h("p", { className: "mask-note" }), masked = h("span", { className: "masked" }), sees = h("span", { className: "sees" });
+  const cost = buildCost(story, words.cost);
   root.append(
-    ...own.leads.map((text) => h("p", { className: "lead" }, text)), h("p", { className: "task" }, own.task), choice.root, notice,
-    h("div", { className: "figure side-by-side" },
-      h("figure", {}, map.root, h("figcaption", {}, own.map)), h("div", {}, sees, sums, axes)),
-    h("figure", {}, matrix.root, h("figcaption", {}, own.matrix)),
-    h("p", { className: "cite" }, own.honest), usesTable(own),
-    cite(own.cite), cite(own.citeCait));
+    h("p", { className: "lead" }, words.lead),
+    h("div", { className: "panel" }, h("div", { className: "mask-choice" }, choice.root, note),
+      h("div", { className: "side-by-side" },
+        h("figure", { className: "matrix" }, matrix.root, h("figcaption", {}, words.axes)),
+        h("div", { className: "mask-row" }, h("figure", {}, map.root, h("figcaption", {}, words.map)), h("p", {}, sees, " ", masked),
+          h("p", { className: "cite" }, words.honest)))));
+  const guess = buildGuess(root, story, {
+    question: words.question,
+    options: words.options,
+    truth: ({ result: { trace }, config, layer, head, token }) => {
+      if (!isShown) { // once: later the visitor chooses
+        isShown = true;
+        choice.value = "causal";
+        story.choices.set("mask", "causal");
+        prefixRow = 0;
+        show();
+      }
+      const prefix = config.prefix.length, { keys, sees, shares } = attend(trace.scores(layer, head), "causal", { prefix, query: token });
+      const all = keys.length - prefix, seen = keys.filter((key, column) => key >= prefix && sees(0, column)).length;
+      const share = percent(shares.subarray(0, prefix).reduce((sum, one) => sum + one, 0));
+      return Promise.resolve({ option: seen === 0 ? "none" : seen === all ? "all" : "some", words: words.truth({ seen, all, share }) });
+    },
+  });
+  root.append(cost.root,
+    fold(story, words.uses.title, usesTable(words), cite(words.uses.rest)),
+    fold(story, words.before.title, drawBefore(words.before)));
 
   const chooseToken = (token: number) => {
     const patch = patchOfToken(token, scene!);
@@ -56,27 +85,27 @@ export const build: Build = (root, story) => {
     const hasClass = config.prefix[0] === "class";
     const query = mask === "cross" ? (hasClass ? 0 : token) : prefixRow ?? token;
     attended = attend(trace.scores(layer, head), mask, { prefix: config.prefix.length, query });
-    const { shares, queries, keys } = attended;
-    const row = queries.indexOf(query);
+    const { shares, queries, keys } = attended, row = queries.indexOf(query);
+    const own = shares.subarray(row * keys.length, (row + 1) * keys.length);
     const hidden = (row: number, column: number) => !attended!.sees(row, column);
     const scale = { top: TOP, uniform: 1 / keys.length };
     matrix.draw({ values: shares, rows: queries.length, columns: keys.length, dark, scale, hidden, marked: { row } });
     drawMap(map, scene, attended, row);
-    notice.textContent = noticeOf(mask, hasClass, own);
-    axes.textContent = own.axes[mask];
-    sums.textContent = sumsText(attended, own);
-    sees.textContent = seesText(scene, attended, row, texts);
+    const count = (row: number) => keys.filter((_, column) => hidden(row, column)).length;
+    write(note, mask === "cross" && !hasClass ? words.notes.crossPatch : words.notes[mask]);
+    write(masked, words.masked({ masked: queries.reduce((sum, _, row) => sum + count(row), 0), all: queries.length * keys.length }));
+    write(sees, words.sees({ token: nameOf(query), seen: keys.length - count(row), all: keys.length, sum: decimal(own.reduce((a, b) => a + b), 6) }));
     matrix.root.dataset.mask = mask;
-    matrix.root.dataset.row = shares.subarray(row * keys.length, (row + 1) * keys.length).join(" ");
+    matrix.root.dataset.row = own.join(" ");
   };
   return (next) => {
     if (scene && scene.token !== next.token || scene?.model !== next.model) prefixRow = undefined;
     scene = next;
     show();
+    cost.draw(next);
+    guess(next);
   };
 };
-
-type Words = Story["texts"]["masks"];
 
 /** One row of the matrix over the drawing. */
 function drawMap(map: HeatGrid, scene: Scene, { shares, keys, sees, queries }: Attended, row: number): void {
@@ -93,32 +122,11 @@ function drawMap(map: HeatGrid, scene: Scene, { shares, keys, sees, queries }: A
   });
 }
 
-function noticeOf(mask: Mask, hasClass: boolean, own: Words): string {
-  if (mask === "causal" && !hasClass) return own.causalPlain;
-  if (mask === "cross") return `${own.notice.cross} ${hasClass ? own.crossClass : own.crossPatch}`;
-  return own.notice[mask];
-}
-
-function sumsText(attended: Attended, own: Words): string {
-  const { queries, keys, sees } = attended;
-  const all = sumsOf(attended);
-  const masked = queries.reduce((count, _, row) => count + keys.filter((_, column) => !sees(row, column)).length, 0);
-  const text = own.sums({ rows: all.length, least: decimal(Math.min(...all), 6), most: decimal(Math.max(...all), 6) });
-  return `${own.masked(masked, queries.length * keys.length)} ${text}`;
-}
-
-function seesText(scene: Scene, attended: Attended, row: number, texts: Story["texts"]): string {
-  const { queries, keys, sees } = attended;
-  const seen = keys.filter((_, column) => sees(row, column)).length;
-  const sum = decimal(sumsOf(attended)[row]!, 6);
-  return texts.masks.sees({ token: tokenName(queries[row]!, scene, texts), seen, all: keys.length, sum });
-}
-
 /** Which model uses which kind of attention. */
-function usesTable(own: Words): HTMLElement {
-  const head = h("tr", {}, ...own.usesHead.map((text) => h("th", { scope: "col" }, text)));
-  const rows = own.uses.map(([name, ...cells]) =>
-    h("tr", {}, h("th", { scope: "row" }, name!), ...cells.map((text) => h("td", {}, text))));
-  const table = h("table", {}, h("caption", {}, own.usesTitle), h("thead", {}, head), h("tbody", {}, ...rows));
-  return h("div", {}, h("div", { className: "uses", tabIndex: 0, role: "region", ariaLabel: own.usesTitle }, saveableTable(table, own.usesTitle)));
+function usesTable({ kinds, uses: { title, rest: _, ...models } }: Said<typeof texts>): HTMLElement {
+  const head = ["", kinds.full, kinds.causal, kinds.cross].map((text) => h("th", { scope: "col" }, text));
+  const rows = Object.values(models).map(({ name, full, causal, cross }) =>
+    h("tr", {}, h("th", { scope: "row" }, name), ...[full, causal, cross].map((text) => h("td", {}, text))));
+  const table = h("table", { ariaLabel: title }, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows));
+  return h("div", { className: "uses", tabIndex: 0, role: "region", ariaLabel: title }, saveableTable(table, title));
 }
