@@ -153,33 +153,6 @@ describe("the story", { skip }, () => {
     assert.equal(await page.locator("#rail-head").inputValue(), "1");
   });
 
-  test("each of the teacher's six exercises leads to a chapter and says what to look for", async () => {
-    await open(page, "teach");
-    const all = page.locator("#teach li");
-    await all.first().waitFor();
-    assert.equal(await all.count(), 6);
-    const targets = await all.locator("h3 a").evaluateAll((links) => links.map((link) => link.getAttribute("href")));
-    for (const target of targets) assert.equal(await page.locator(`#chapters section${target}`).count(), 1, target);
-    assert.equal(new Set(targets).size, 6);
-    assert.equal(await all.first().locator("details p").isVisible(), false);
-    await all.first().locator("summary").click();
-    assert.match(await all.first().locator("details p").textContent(), /\w+ \w+ \w+/);
-    await all.first().locator("h3 a").click();
-    await page.waitForFunction(() => Math.abs(document.getElementById("positions").getBoundingClientRect().top) < 200);
-  });
-
-  test("on paper the exercises show their answers and the pinned drawing stands still", { skip: unasked }, async () => {
-    await open(page, "teach");
-    const last = page.locator("#teach details p").last();
-    await page.emulateMedia({ media: "print" });
-    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
-    assert.equal(await last.isVisible(), true);
-    assert.equal(await page.locator("#rail").evaluate((rail) => getComputedStyle(rail).position), "static");
-    await page.evaluate(() => dispatchEvent(new Event("afterprint")));
-    await page.emulateMedia({ media: "screen" });
-    assert.equal(await last.isVisible(), false);
-  });
-
   test("in forced colours a chosen chip and a chosen head look chosen", { skip: unasked }, async () => {
     await page.emulateMedia({ forcedColors: "active" });
     const look = (locator) => locator.evaluate((element) => {

@@ -533,48 +533,4 @@ export const de = {
     damaged: "Die Zeichnungen im Link sind beschädigt.",
     tooLarge: "Zu viele Zeichnungen für einen Link: Lade stattdessen das Modell herunter. Seine Datei enthält sie.",
   },
-  teach: {
-    lead:
-      "Sechs Aufgaben für eine Unterrichtsstunde von 45 Minuten, ab etwa 15 Jahren. Jede braucht nur diese Seite: kein Konto, und keine Zeichnung verlässt den Tab. Einmal geladen, funktioniert die Seite ohne Netz.",
-    print: "Diese Seite drucken",
-    look: "Worauf zu achten ist",
-    exercises: [
-      {
-        chapter: "positions",
-        title: "Kommt es auf die Reihenfolge an?",
-        task: "Zeichne eine 7. Wähle in „Wo bin ich?“ „keine“ und mische die Patches. Wähle dann „2-D sin-cos“ und mische noch einmal.",
-        look: "Ohne Positionen ändert sich kein Wert, weil die Aufmerksamkeit über eine Menge summiert und eine Menge keine Reihenfolge hat. Mit Positionen zerfällt die Antwort: Dieselben Patches sagen nun, dass sie woanders sind.",
-      },
-      {
-        chapter: "score",
-        title: "Ein Score von Hand",
-        task: "Wähle in „Ein Score von Hand“ einen Patch auf deiner Tinte und einen daneben. Multipliziere auf Papier die ersten vier Zahlen von q und k. Lass dann die Seite alle rechnen.",
-        look: "Der Score ist eine Summe von Produkten, geteilt durch √d: groß, wo q und k in dieselbe Richtung zeigen. Softmax macht aus allen Scores Anteile, also kann ein Token auf einen Patch nur mehr schauen, wenn es auf andere weniger schaut.",
-      },
-      {
-        chapter: "masks",
-        title: "Wer darf auf wen schauen?",
-        task: "Schalte in „Encoder, Decoder“ von voller auf kausale Aufmerksamkeit um. Suche die Zeile des ersten und die Zeile des letzten Patches.",
-        look: "Mit der kausalen Maske kann die erste Zeile nur auf sich selbst schauen, und die letzte Zeile sieht weiterhin alles. Ein Modell, das ein Wort nach dem anderen schreibt, braucht das; eines, das ein ganzes Bild liest, nicht.",
-      },
-      {
-        chapter: "layers",
-        title: "Wann weiß es die Antwort?",
-        task: "Zeichne eine 4, die sich oben fast schließt. Lies in „Schicht für Schicht“, was das Modell nach jedem Block sagen würde. Lass dann einen Kopf nach dem anderen weg.",
-        look: "Die Antwort entsteht oft in den letzten Blöcken, und die meisten einzelnen Köpfe können fehlen, ohne dass sie sich ändert: Sie teilen sich die Arbeit (Michel et al., arXiv:1905.10650). Notiere, auf welchen Kopf deine Ziffer nicht verzichten kann.",
-      },
-      {
-        chapter: "strokes",
-        title: "Eine halbe Ziffer",
-        task: "Zeichne eine 9 und beginne mit ihrer Schlaufe. Ziehe in „Während du gezeichnet hast“ zu dem Moment zurück, in dem nur die Schlaufe da war.",
-        look: "Die Schlaufe allein ist eine 0 oder der Anfang einer 6, 8 oder 9. Ein gutes Modell verteilt seine Wahrscheinlichkeit dort. Ist dieses ehrlich? Vergleiche mit dem, was du gesagt hättest.",
-      },
-      {
-        chapter: "doubt",
-        title: "Was heißen 90\u00a0%?",
-        task: "Zeichne etwas zwischen einer 4 und einer 9. Verändere in „Softmax und Zweifel“ die Temperatur und lies dann das Zuverlässigkeitsdiagramm.",
-        look: "Die Temperatur ändert nie, welche Klasse vorn liegt, nur, wie sicher das Modell klingt. Kalibriert heißt: Von allen Antworten bei 90\u00a0% sind etwa neun von zehn richtig, bei Ziffern wie denen, an denen gemessen wurde.",
-      },
-    ],
-  },
 } satisfies Translation;

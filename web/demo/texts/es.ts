@@ -530,48 +530,4 @@ export const es = {
     damaged: "Los dibujos de ese enlace están dañados.",
     tooLarge: "Demasiados dibujos para un enlace: descarga el modelo. Su archivo los contiene.",
   },
-  teach: {
-    lead:
-      "Seis ejercicios para una clase de 45 minutos, a partir de unos 15 años. Cada uno solo necesita esta página: ninguna cuenta, y ningún dibujo sale de la pestaña. Una vez cargada, la página funciona sin red.",
-    print: "Imprimir esta página",
-    look: "En qué fijarse",
-    exercises: [
-      {
-        chapter: "positions",
-        title: "¿Importa el orden?",
-        task: "Dibuja un 7. En «¿Dónde estoy?» elige «ninguna» y desordena los parches. Después elige «seno-coseno 2D» y desordena otra vez.",
-        look: "Sin posiciones no cambia ninguna puntuación, porque la atención suma sobre un conjunto, y un conjunto no tiene orden. Con posiciones la respuesta se deshace: los mismos parches dicen ahora que están en otro sitio.",
-      },
-      {
-        chapter: "score",
-        title: "Una puntuación a mano",
-        task: "En «Una puntuación a mano» elige un parche de tu tinta y uno a su lado. Multiplica en papel los cuatro primeros números de q y k. Después deja que la página los haga todos.",
-        look: "La puntuación es una suma de productos dividida entre √d: grande donde q y k apuntan en la misma dirección. Softmax hace cuotas de todas las puntuaciones, así que un token solo puede mirar más a un parche si mira menos a otros.",
-      },
-      {
-        chapter: "masks",
-        title: "¿Quién puede mirar a quién?",
-        task: "En «Codificador, decodificador» pasa de la atención completa a la causal. Busca la fila del primer parche y la del último.",
-        look: "Con la máscara causal la primera fila solo puede mirarse a sí misma, y la última fila sigue viéndolo todo. Un modelo que escribe una palabra tras otra lo necesita; uno que lee una imagen entera, no.",
-      },
-      {
-        chapter: "layers",
-        title: "¿Cuándo lo sabe?",
-        task: "Dibuja un 4 que casi se cierre por arriba. En «Capa a capa» lee lo que diría el modelo tras cada bloque. Después quita una cabeza tras otra.",
-        look: "La respuesta suele formarse en los últimos bloques, y casi cualquier cabeza puede faltar sin que cambie: comparten su trabajo (Michel et al., arXiv:1905.10650). Anota de qué cabeza no puede prescindir tu cifra.",
-      },
-      {
-        chapter: "strokes",
-        title: "Media cifra",
-        task: "Dibuja un 9, empezando por su bucle. En «Mientras dibujabas» arrastra hacia atrás hasta el momento en que solo estaba el bucle.",
-        look: "El bucle solo es un 0 o el comienzo de un 6, un 8 o un 9. Un buen modelo reparte ahí su probabilidad. ¿Es honesto este? Compara con lo que habrías dicho tú.",
-      },
-      {
-        chapter: "doubt",
-        title: "¿Qué significa 90\u00a0%?",
-        task: "Dibuja algo entre un 4 y un 9. En «Softmax y duda» mueve la temperatura y lee después el diagrama de fiabilidad.",
-        look: "La temperatura nunca cambia qué clase va primera, solo cuán seguro suena el modelo. Calibrado significa: de todas las respuestas al 90\u00a0%, unas nueve de cada diez son correctas, en cifras como aquellas con las que se midió.",
-      },
-    ],
-  },
 } satisfies Translation;

@@ -540,47 +540,4 @@ export const fr = {
     damaged: "Les dessins contenus dans le lien sont abîmés.",
     tooLarge: "Trop de dessins pour un lien\u202f: téléchargez plutôt le modèle. Son fichier les contient.",
   },
-  teach: {
-    lead: "Six exercices pour un cours de 45 minutes, à partir de 15 ans environ. Chacun n’a besoin que de cette page\u202f: pas de compte, et aucun dessin ne quitte l’onglet. Une fois chargée, la page fonctionne sans réseau.",
-    print: "Imprimer cette page",
-    look: "Ce qu’il faut observer",
-    exercises: [
-      {
-        chapter: "positions",
-        title: "L’ordre compte-t-il\u202f?",
-        task: "Dessinez un 7. Dans «\u202fOù suis-je\u202f?\u202f», choisissez «\u202faucune\u202f» et mélangez les patchs. Choisissez ensuite «\u202fsin-cos 2D\u202f» et mélangez à nouveau.",
-        look: "Sans positions, aucun score ne change, parce que l’attention additionne sur un ensemble et qu’un ensemble n’a pas d’ordre. Avec des positions, la réponse s’effondre\u202f: les mêmes patchs disent maintenant qu’ils sont ailleurs.",
-      },
-      {
-        chapter: "score",
-        title: "Un score à la main",
-        task: "Dans «\u202fUn score à la main\u202f», choisissez un patch sur votre encre et un autre à côté. Multipliez sur papier les quatre premiers nombres de q et de k. Laissez ensuite la page les faire tous.",
-        look: "Le score est une somme de produits divisée par √d\u202f: grande là où q et k pointent dans la même direction. Le softmax change tous les scores en parts, donc un jeton ne peut regarder davantage un patch qu’en regardant moins les autres.",
-      },
-      {
-        chapter: "masks",
-        title: "Qui a le droit de regarder qui\u202f?",
-        task: "Dans «\u202fEncodeur, décodeur\u202f», passez de l’attention complète à l’attention causale. Trouvez la ligne du premier patch et celle du dernier.",
-        look: "Avec le masque causal, la première ligne ne peut regarder qu’elle-même, et la dernière voit encore tout. Un modèle qui écrit des mots les uns après les autres en a besoin\u202f; un modèle qui lit une image entière, non.",
-      },
-      {
-        chapter: "layers",
-        title: "Quand le sait-il\u202f?",
-        task: "Dessinez un 4 presque fermé en haut. Dans «\u202fCouche après couche\u202f», lisez ce que le modèle dirait après chaque bloc. Retirez ensuite une tête après l’autre.",
-        look: "La réponse se forme souvent dans les derniers blocs, et la plupart des têtes, prises seules, peuvent disparaître sans la changer\u202f: leur travail est partagé (Michel et al., arXiv:1905.10650). Notez de quelle tête votre chiffre ne peut pas se passer.",
-      },
-      {
-        chapter: "strokes",
-        title: "La moitié d’un chiffre",
-        task: "Dessinez un 9, en commençant par sa boucle. Dans «\u202fPendant que vous dessiniez\u202f», revenez au moment où il n’y avait que la boucle.",
-        look: "La boucle seule est un 0, ou le début d’un 6, d’un 8 ou d’un 9. Un bon modèle y répartit sa probabilité. Celui-ci est-il honnête\u202f? Comparez avec ce que vous auriez dit.",
-      },
-      {
-        chapter: "doubt",
-        title: "Que veut dire 90\u202f%\u202f?",
-        task: "Dessinez quelque chose entre un 4 et un 9. Dans «\u202fSoftmax et doute\u202f», changez la température, puis lisez le diagramme de fiabilité.",
-        look: "La température ne change jamais la classe qui vient en premier, seulement l’assurance du modèle. Calibré signifie\u202f: de toutes les réponses à 90\u202f%, environ neuf sur dix sont justes, pour des chiffres comme ceux de la mesure.",
-      },
-    ],
-  },
 } satisfies Translation;

@@ -530,47 +530,4 @@ export const sr = {
     damaged: "Crteži u tom linku su oštećeni.",
     tooLarge: "Previše crteža za link: umesto toga preuzmi model. Njegova datoteka ih sadrži.",
   },
-  teach: {
-    lead: "Šest vežbi za čas od 45 minuta, za uzrast od oko 15 godina naviše. Za svaku je potrebna samo ova stranica: bez naloga, i nijedan crtež ne napušta karticu. Kad se jednom učita, stranica radi i bez mreže.",
-    print: "Odštampaj ovu stranicu",
-    look: "Na šta obratiti pažnju",
-    exercises: [
-      {
-        chapter: "positions",
-        title: "Da li je redosled važan?",
-        task: "Nacrtaj 7. U delu „Gde sam?” izaberi „nikakve” i ispremeštaj isečke. Zatim izaberi „2-D sin-cos” i ispremeštaj ponovo.",
-        look: "Bez pozicija se nijedan rezultat ne menja, jer pažnja sabira po skupu, a skup nema redosled. Sa pozicijama se odgovor raspada: isti isečci sada kažu da su negde drugde.",
-      },
-      {
-        chapter: "score",
-        title: "Jedan rezultat ručno",
-        task: "U delu „Jedan rezultat ručno” izaberi isečak na svom mastilu i jedan pored njega. Na papiru pomnoži prva četiri broja nizova q i k. Zatim pusti stranicu da ih pomnoži sve.",
-        look: "Rezultat je zbir proizvoda podeljen sa √d: velik je gde q i k pokazuju u istom smeru. Softmax od svih rezultata pravi udele, pa token može više da gleda jedan isečak samo ako druge gleda manje.",
-      },
-      {
-        chapter: "masks",
-        title: "Ko sme koga da gleda?",
-        task: "U delu „Enkoder, dekoder” pređi sa pune na kauzalnu pažnju. Nađi red prvog isečka i red poslednjeg.",
-        look: "Sa kauzalnom maskom prvi red može da gleda samo sebe, a poslednji i dalje vidi sve. To treba modelu koji piše reč za rečju; onome koji čita celu sliku ne treba.",
-      },
-      {
-        chapter: "layers",
-        title: "Kada zna?",
-        task: "Nacrtaj 4 koje se na vrhu skoro zatvara. U delu „Sloj po sloj” pročitaj šta bi model rekao posle svakog bloka. Zatim izostavljaj glavu po glavu.",
-        look: "Odgovor se često uobličava u poslednjim blokovima, a većina pojedinačnih glava može da izostane a da se on ne promeni: njihov posao je podeljen (Michel et al., arXiv:1905.10650). Zapiši bez koje glave tvoja cifra ne može.",
-      },
-      {
-        chapter: "strokes",
-        title: "Pola cifre",
-        task: "Nacrtaj 9, počevši od petlje. U delu „Za vreme crtanja” vrati se do trenutka kad je postojala samo petlja.",
-        look: "Sama petlja je 0 ili početak cifre 6, 8 ili 9. Dobar model tu raspoređuje svoju verovatnoću. Da li je ovaj iskren? Uporedi sa svojim odgovorom.",
-      },
-      {
-        chapter: "doubt",
-        title: "Šta znači 90%?",
-        task: "Nacrtaj nešto između 4 i 9. U delu „Softmax i sumnja” pomeri temperaturu, pa pročitaj dijagram pouzdanosti.",
-        look: "Temperatura nikada ne menja koja je klasa prva, već samo koliko sigurno model zvuči. Kalibrisan znači: od svih odgovora na 90%, tačno je oko devet od deset, na ciframa kao što su one na kojima je to izmereno.",
-      },
-    ],
-  },
 } satisfies Translation;
