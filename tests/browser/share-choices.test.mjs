@@ -15,7 +15,7 @@ const PANEL = {
 
 /** What is chosen in the chapters, by the names that a link has for the choices. */
 const CHOICES = {
-  patches: { passed: "2" },
+  patches: { filter: "5", added: "7" },
   positions: { kind: "learned", placed: "off" },
   score: { query: "class" },
   layers: { "out-mlp-1-0": "on", "out-head-0-2": "on" },
@@ -29,7 +29,7 @@ const CHOICES = {
 
 /** Where the choices are made. Others are made at the id of their name. */
 const CONTROLS = {
-  filter: "#patches-filters", added: "#patches-added", passed: "#patches-passed",
+  filter: "#patches-filters", added: "#patches-added",
   kind: "#positions-kind", placed: "#scramble-positions", query: "#score .chips",
   "out-mlp-1-0": ".part[data-part='mlp 1 0']", "out-head-0-2": ".part[data-part='head 0 2']",
   moment: "#strokes-time", temperature: "#doubt .temperature input", step: "#learning-step",
@@ -123,21 +123,6 @@ describe("choices in the chapters", { skip }, () => {
       await settled(odd.page);
       await isChosen(odd.page, name, value);
     }
-  });
-
-  test("a link to a plain model holds the chosen filter, and how many products are added", async () => {
-    const { page, close } = await visit({ address: `${browser.address}?model=digits-plain` });
-    await ink(page, DIGITS[3]);
-    for (const [name, value] of [["filter", "5"], ["added", "7"]]) {
-      await reach(page, "patches", name);
-      await choose(page, name, value);
-    }
-    const link = await linkOf(page);
-    await close();
-    const other = await visit({ address: link });
-    await reach(other.page, "patches", "filter");
-    await isChosen(other.page, "filter", "5");
-    await isChosen(other.page, "added", "7");
   });
 
   test("a change of language keeps the panel of a run, and a link opens it without trainer or images", { skip: !runs }, async () => {

@@ -7,7 +7,7 @@ import { chooseModel, openChapter } from "./story.mjs";
 
 /** What stands in each chapter when it is built. */
 const BUILT = {
-  patches: "#patches-class[data-values]",
+  patches: "#patches-filters",
   positions: ".verdict-and-scores tbody tr",
   score: ".number",
   layers: ".layers[aria-busy=false]",

@@ -4,7 +4,7 @@ import { before, describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
 import { readSafetensors } from "../../web/base/safetensors.mjs";
 import { DIGITS, ink, picture, settled, skip, toChapter, withBrowser } from "./harness.mjs";
-import { chooseModel, weightsOf } from "./story.mjs";
+import { chooseModel, drawingOn, weightsOf } from "./story.mjs";
 
 /** As the page writes it: a true minus sign, and no minus before a zero. */
 const written = (value, decimals = 2) => {
@@ -18,15 +18,15 @@ describe("patch to token", { skip }, () => {
   before(async () => {
     await open();
     await filters().waitFor();
-    ({ tensors } = readSafetensors(weightsOf("myvit")));
+    ({ tensors } = readSafetensors(weightsOf("digits-plain")));
   });
 
-  /** The page with a model without a stem and a drawing, scrolled to the chapter. */
+  /** A drawing of a 3 before the plain model, scrolled to the chapter. */
   async function open(options) {
-    ({ page, close } = await browser.visit({ address: `${browser.address}?model=myvit`, ...options }));
+    ({ page, close } = await browser.visit(options));
     await ink(page, DIGITS[3]);
     await toChapter(page, "patches");
-    await page.locator("#patches-class[data-values]").waitFor();
+    await page.locator("#patches-class[data-values]").waitFor({ state: "attached" });
   }
   const row = (name) => page.locator(`#patches-numbers [data-row=${name}] td span`).allTextContents();
   const sum = () => page.locator("#patches-sum").evaluate(({ dataset }) => Object.fromEntries(
@@ -48,8 +48,22 @@ describe("patch to token", { skip }, () => {
     const bias = (d) => tensors.get("patch_embed.proj.bias").data[d];
     const weights = (d) => [...tensors.get("patch_embed.proj.weight").data.subarray(d * 16, d * 16 + 16)];
 
+    test("it begins with the patch that has most ink and the filter that has the largest bar there", async () => {
+      const vit = await Vit.load(weightsOf("digits-plain"));
+      const { input, trace } = await vit.classify(await drawingOn(page), { trace: true });
+      vit.dispose();
+      const ink = new Float64Array(49);
+      input.forEach((value, i) => (ink[7 * Math.floor(i / 112) + Math.floor((i % 28) / 4)] += value));
+      const patch = ink.indexOf(Math.max(...ink));
+      await isChosen(Math.floor(patch / 7) + 1, (patch % 7) + 1);
+      const token = [...trace.tokens("embedded").slice(64 * (1 + patch), 64 * (2 + patch))].map(Math.abs);
+      const { filter, model } = await sum();
+      assert.equal(filter, token.indexOf(Math.max(...token)));
+      assert.ok(Math.abs(Math.abs(model) - token[filter]) < 1e-5);
+    });
+
     test("for each filter, 16 products and the bias add up to the model's own number", async () => {
-      await filters().locator("input").first().focus();
+      await filters().locator("input").first().check({ force: true });
       const seen = new Set();
       for (let d = 0; d < 8; d++) {
         const { filter, sum: byHand, model } = await sum();
@@ -57,7 +71,7 @@ describe("patch to token", { skip }, () => {
         assert.ok(Math.abs(byHand - model) < 1e-5, `filter ${d}: ${byHand} by hand, ${model} by the model`);
         seen.add(model);
         assert.deepEqual(await row("weight"), weights(d).map((weight) => written(weight)));
-        const pixels = (await row("pixel")).map(Number);
+        const pixels = (await row("input")).map(Number);
         // Each pixel is shown to 0.005, and each product of them too.
         (await row("product")).forEach((text, i) => {
           const product = Number(text.replace("−", "-"));
@@ -66,10 +80,10 @@ describe("patch to token", { skip }, () => {
         await page.keyboard.press("ArrowRight");
       }
       assert.equal(seen.size, 8, "each filter has a number of its own");
-      assert.equal((await sum()).filter, 0, "after the last filter comes the first");
     });
 
     test("the slider adds the products one by one, and the bar of the filter follows", async () => {
+      await filters().locator("input").first().check({ force: true });
       const bar = () => filters().locator("label:has(:checked) i").evaluate((i) => Number(i.style.getPropertyValue("--v")));
       const products = (await row("product")).map((text) => Number(text.replace("−", "-")));
       const full = await bar();
@@ -77,7 +91,7 @@ describe("patch to token", { skip }, () => {
       const part = products.slice(0, 6).reduce((a, b) => a + b) + bias(0);
       const now = await sum();
       assert.ok(Math.abs(now.sum - part) < 6 * 0.005, `${now.sum}, but the first six products and the bias are ${part}`);
-      const top = Number(/±(\S+)\./.exec(await page.locator(".filters-figure .grid-legend").textContent())[1]);
+      const top = Number(/±(\S+) /.exec(await page.locator(".filters-figure .grid-legend").textContent())[1]);
       assert.ok(Math.abs((await bar()) - now.sum / top) < 1e-3);
       assert.equal(await page.locator(".to-come").count(), 10);
       await page.locator("#patches-added").press("End");
@@ -94,7 +108,7 @@ describe("patch to token", { skip }, () => {
       }
       await settled(page);
       assert.match(await page.locator("#announce").textContent(), /^Patch in row 2, column 4: \d+(\.\d)? % of it is ink\.$/);
-      assert.match(await page.locator("#patches h3").first().textContent(), /row 2, column 4, unrolled into 16 numbers/);
+      assert.match(await page.locator("#patches h3").first().textContent(), /row 2, column 4, as 16 numbers/);
       assert.notEqual(await picture(page, "#patches-grid"), before);
       await page.waitForFunction(() => !document.querySelector(".flying"));
     });
@@ -103,13 +117,19 @@ describe("patch to token", { skip }, () => {
 
     test("an empty patch's token is the biases", async () => {
       await click(1, 1);
-      assert.deepEqual(new Set(await row("pixel")), new Set(["0.00"]));
+      assert.deepEqual(new Set(await row("input")), new Set(["0.00"]));
       for (let d = 0; d < 8; d++) {
         await filters().locator("input").nth(d).check({ force: true });
         const { sum: byHand, model } = await sum();
         assert.equal(byHand, bias(d));
         assert.equal(model, bias(d));
       }
+    });
+
+    test("who says that two empty patches have different tokens is shown two that are equal", async () => {
+      await page.locator("#patches .guess button", { hasText: "different" }).click();
+      const truth = page.locator("#patches .truth");
+      await truth.filter({ hasText: /^It is otherwise\. At row 1, column 1 and at row \d, column \d all 64 numbers/ }).waitFor();
     });
 
     test("the class token is the file's, whatever is drawn", async () => {
@@ -129,6 +149,8 @@ describe("patch to token", { skip }, () => {
   test("a model with a stem: the text says what the patch sees, and the API agrees", async () => {
     const name = "digits-large";
     await chooseModel(page, name);
+    await page.locator("#patches .truth", { hasText: /^You were right\. .* differ by up to \d/ }).waitFor();
+    await page.locator("#patches .more:visible summary").first().click();
     await click(2, 3);
     assert.equal(await filters().isVisible(), false);
     const vit = await Vit.load(weightsOf(name));
@@ -162,7 +184,7 @@ describe("patch to token", { skip }, () => {
         const { fetch } = window;
         let loads = 0; // the first loads the model
         window.fetch = (url, ...rest) => {
-          if (String(url).includes("myvit") && ++loads === 2) return Promise.resolve(new Response("", { status: 503 }));
+          if (String(url).includes("digits-plain") && ++loads === 2) return Promise.resolve(new Response("", { status: 503 }));
           return fetch(url, ...rest);
         };
       }),

@@ -359,58 +359,6 @@ export const de = {
     prefixToken: (n) => `Präfix-Token ${n}`,
     loading: "Lädt …",
   },
-  patches: {
-    lead: (patches, pixels) =>
-      `Das Bild wird in ${patches} Quadrate zerschnitten, die Patches. Für das Modell ist ein Patch kein Bild, sondern eine Liste: seine ${pixels} Pixel, Zeile für Zeile gelesen, 0 für Papier und 1 für volle Tinte.`,
-    plain: (pixels, width) =>
-      `Ein Filter ist eine Liste von ${pixels} Gewichten, die das Training gefunden hat. Multipliziere jedes Pixel mit seinem Gewicht, addiere die Produkte und noch eine gelernte Zahl, den Bias: Diese Summe ist eine Zahl im Token des Patches. ${width} Filter ergeben ${width} Zahlen, und diese stehen von hier an für den Patch.`,
-    stem: (convolutions, side, width) =>
-      `Dieses Modell schickt zuerst das ganze Bild durch ${convolutions} Faltungen: Jede macht neue Karten, in denen jeder Wert aus 3\u00a0×\u00a03 Plätzen der vorigen Karten berechnet ist. Darum wissen die ${width} Zahlen des Patches, sein Token, von bis zu ${side} Pixeln, nicht nur von seinem eigenen Quadrat.`,
-    taskPlain:
-      "Wähle einen Patch im Bild, dann einen Filter. Addiere die Produkte eines nach dem anderen und sieh auf den Balken des Filters.",
-    taskStem: "Wähle einen Patch im Bild und gehe durch die Faltungen, eine nach der anderen.",
-    noticePlain:
-      "Ein Patch aus leerem Papier hat nur Produkte, die 0 sind, also ist jeder seiner Balken der Bias des Filters. Alle leeren Patches beginnen als dasselbe Token: Ihre Positionen kommen als Nächstes.",
-    noticeStem:
-      "Jede Faltung weitet den Blick, und eine mit Schrittweite 2 verdoppelt, was alle folgenden hinzufügen. Außerhalb des Bildes ist nur aufgefüllt: mit Nullen.",
-    citePlain: "Im Paper heißt das die lineare Projektion der abgerollten Patches: Dosovitskiy et al., Abschnitt 3.1, arXiv:2010.11929.",
-    citeStem: "Faltungen vor den Patches: Xiao et al., arXiv:2106.14881.",
-    chooser: "Patch-Auswahl",
-    grid: "Das Bild in Patches",
-    gridKeys: "Die Pfeiltasten wählen den Patch für die ganze Seite.",
-    lift: "Das Gitter vom Bild abheben",
-    liftAgain: "Noch einmal abheben",
-    patch: (row, column, ink) => `Patch in Zeile ${row}, Spalte ${column}: ${ink} davon ist Tinte.`,
-    numbers: "Die Zahlen des gewählten Patches",
-    unrolled: (row, column, pixels) =>
-      `Der Patch in Zeile ${row}, Spalte ${column}, abgerollt zu ${pixels} Zahlen`,
-    place: (row, column) => `${row}|${column}`,
-    rows: { pixel: "Pixel", weight: "× Gewicht", product: "= Produkt" },
-    filters: "Filter und Token",
-    filterLegend: (count) =>
-      `Die ${count} Filter, und über jedem die Zahl, die er aus diesem Patch macht. Zusammen sind die ${count} Zahlen das Token.`,
-    filterBar: (filter, value) => `Filter ${filter}: ${value}`,
-    filtersKey: (top) => `Die Balken enden bei ±${top}. Rot: über 0. Blau: unter 0. Ebenso die Gewichte.`,
-    filtersMissing: (why) =>
-      `Die Filter wurden nicht geladen: ${why}. Wähle einen Patch, um es noch einmal zu versuchen.`,
-    filtersLoading: "Die Filter werden geladen …",
-    added: (filter) => `Filter ${filter}: die Produkte eines nach dem anderen addieren`,
-    addAll: "Alle addieren",
-    addedOf: (added, all) => `${added} von ${all} Produkten`,
-    sum: ({ added, all, sum, bias, value }) =>
-      `${added === all ? `Alle ${all} Produkte: ${sum}.` : `${added} von ${all} Produkten: ${sum}.`} Plus der Bias, ${bias}: ${value}.`,
-    model: (value) => `Die Zahl des Modells selbst: ${value}.`,
-    passed: "Faltungen durchlaufen",
-    grow: "Den Blick wachsen lassen",
-    fieldFigure: "Was der Patch sieht",
-    field: ({ passed, rows, columns, inside, all }) =>
-      `${passed === 0 ? "Das Quadrat allein" : passed === 1 ? "Nach 1 Faltung" : `Nach ${passed} Faltungen`}: ${rows} × ${columns} Pixel. Davon liegen ${inside} im Bild; es hat insgesamt ${all}.`,
-    token: (width) => `Das Token des Patches: ${width} Zahlen`,
-    classTitle: "Und ein Token ohne Pixel",
-    classToken: (width) =>
-      `Das Klassentoken kommt leer hinein: Kein Quadrat gehört zu ihm, also macht es auch kein Filter. Seine ${width} Zahlen sind gelernt und für jede Zeichnung dieselben. In den Blöcken sammelt es, was die Patches zu sagen haben, und am Ende wird an ihm die Antwort abgelesen.`,
-    classBars: (width, top) => `Die ${width} Zahlen des Klassentokens; die Balken enden bei ±${top}`,
-  },
   score: {
     leads: [
       "In der Aufmerksamkeit bittet jedes Token die anderen um das, was es braucht. Dafür berechnet ein Kopf aus jedem Token drei kurze Listen von Zahlen: eine Query q (was es fragt), einen Key k (woran es zu finden ist) und einen Value v (was es gibt).",

@@ -155,57 +155,6 @@ const story = {
   loading: "Loading…",
 };
 
-/** 1. Patch to token. */
-const patches = {
-  lead: (patches: number, pixels: number) =>
-    `The image is cut into ${patches} squares, called patches. For the model a patch is no picture but a list: its ${pixels} pixels, read line by line, 0 for paper and 1 for full ink.`,
-  plain: (pixels: number, width: number) =>
-    `A filter is a list of ${pixels} weights that training has found. Multiply each pixel by its weight, add the products and one more learnt number, the bias: this sum is one number of the patch’s token. ${width} filters make ${width} numbers, and these stand for the patch from here on.`,
-  stem: (convolutions: number, side: string, width: number) =>
-    `This model first passes the whole image through ${convolutions} convolutions: each makes new maps, in which every value is computed from 3 × 3 places of the maps before. So the patch’s ${width} numbers, its token, know of up to ${side} pixels, not only of its own square.`,
-  taskPlain: "Choose a patch in the image, then a filter. Add the products one by one, and watch the filter’s bar.",
-  taskStem: "Choose a patch in the image, and pass the convolutions one by one.",
-  noticePlain:
-    "A patch of empty paper has only products of 0, so each of its bars is the filter’s bias. All empty patches start as the same token: their positions come next.",
-  noticeStem: "Each convolution widens the view, and one with stride 2 doubles the growth of all that follow. Beyond the image there is only padding: zeros.",
-  citePlain: "The paper calls it the linear projection of flattened patches: Dosovitskiy et al., section 3.1, arXiv:2010.11929.",
-  citeStem: "Convolutions before the patches: Xiao et al., arXiv:2106.14881.",
-  chooser: "patch chooser",
-  grid: "The image in patches",
-  gridKeys: "Arrow keys choose the patch, for the whole page.",
-  lift: "Lift the grid off the image",
-  liftAgain: "Lift again",
-  patch: (row: number, column: number, ink: string) => `Patch in row ${row}, column ${column}: ${ink} of it is ink.`,
-  numbers: "The numbers of the chosen patch",
-  unrolled: (row: number, column: number, pixels: number) =>
-    `The patch in row ${row}, column ${column}, unrolled into ${pixels} numbers`,
-  place: (row: number, column: number) => `${row},${column}`,
-  rows: { pixel: "pixel", weight: "× weight", product: "= product" },
-  filters: "Filters and token",
-  filterLegend: (count: number) =>
-    `The ${count} filters, and above each the number it makes of this patch. Together the ${count} numbers are the token.`,
-  filterBar: (filter: number, value: string) => `Filter ${filter}: ${value}`,
-  filtersKey: (top: string) => `Bars end at ±${top}. Red: above 0. Blue: below 0. So too the weights.`,
-  filtersMissing: (why: string) => `The filters did not load: ${why}. Choose a patch to try again.`,
-  filtersLoading: "Loading the filters…",
-  added: (filter: number) => `Filter ${filter}: add the products one by one`,
-  addAll: "Add them up",
-  addedOf: (added: number, all: number) => `${added} of ${all} products`,
-  sum: ({ added, all, sum, bias, value }: Record<"sum" | "bias" | "value", string> & Record<"added" | "all", number>) =>
-    `${added === all ? `All ${all} products: ${sum}.` : `${added} of ${all} products: ${sum}.`} Plus the bias, ${bias}: ${value}.`,
-  model: (value: string) => `The model’s own number: ${value}.`,
-  passed: "Convolutions passed",
-  grow: "Let the view grow",
-  fieldFigure: "What the patch sees",
-  field: ({ passed, rows, columns, inside, all }: Record<"passed" | "rows" | "columns" | "inside" | "all", number>) =>
-    `${passed === 0 ? "The square alone" : passed === 1 ? "After 1 convolution" : `After ${passed} convolutions`}: ${rows} × ${columns} pixels. In the image are ${inside} of them; it has ${all} in all.`,
-  token: (width: number) => `The patch’s token: ${width} numbers`,
-  classTitle: "And one token without pixels",
-  classToken: (width: number) =>
-    `The class token enters empty: no square belongs to it, so no filter makes it. Its ${width} numbers are learnt, and the same for every drawing. In the blocks it gathers what the patches have to say, and in the end the answer is read from it.`,
-  classBars: (width: number, top: string) => `The class token’s ${width} numbers; bars end at ±${top}`,
-};
-
 /** 3. One score by hand. */
 const score = {
   leads: [
@@ -331,7 +280,7 @@ const teachIt = {
   tooLarge: "Too many drawings for a link. Download the model instead: its file holds them.",
 };
 
-export const en = { ...opening, own, page, chapters, ownPage, grid, story, patches, score, teachIt };
+export const en = { ...opening, own, page, chapters, ownPage, grid, story, score, teachIt };
 
 export type Texts = typeof en;
 export type GridTexts = Texts["grid"];

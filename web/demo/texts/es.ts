@@ -362,55 +362,6 @@ export const es = {
     prefixToken: (n) => `token de prefijo ${n}`,
     loading: "Cargando…",
   },
-  patches: {
-    lead: (patches, pixels) =>
-      `La imagen se corta en ${patches} cuadrados, llamados parches. Para el modelo un parche no es una imagen, sino una lista: sus ${pixels} píxeles, leídos línea a línea, 0 para el papel y 1 para la tinta plena.`,
-    plain: (pixels, width) =>
-      `Un filtro es una lista de ${pixels} pesos que el entrenamiento ha encontrado. Multiplica cada píxel por su peso, suma los productos y un número aprendido más, el sesgo: esta suma es un número del token del parche. ${width} filtros hacen ${width} números, y estos representan al parche desde aquí.`,
-    stem: (convolutions, side, width) =>
-      `Este modelo pasa primero la imagen entera por ${convolutions} convoluciones: cada una hace mapas nuevos, en los que cada valor se calcula a partir de 3 × 3 lugares de los mapas anteriores. Por eso los ${width} números del parche, su token, saben de hasta ${side} píxeles, no solo de su propio cuadrado.`,
-    taskPlain: "Elige un parche en la imagen y luego un filtro. Suma los productos uno a uno y observa la barra del filtro.",
-    taskStem: "Elige un parche en la imagen y pasa las convoluciones una a una.",
-    noticePlain:
-      "Un parche de papel vacío solo tiene productos iguales a 0, así que cada una de sus barras es el sesgo del filtro. Todos los parches vacíos empiezan como el mismo token: sus posiciones vienen después.",
-    noticeStem: "Cada convolución ensancha la vista, y una con paso 2 duplica el crecimiento de todas las siguientes. Fuera de la imagen solo hay relleno: ceros.",
-    citePlain: "El artículo lo llama proyección lineal de los parches aplanados: Dosovitskiy et al., sección 3.1, arXiv:2010.11929.",
-    citeStem: "Convoluciones antes de los parches: Xiao et al., arXiv:2106.14881.",
-    chooser: "selector de parche",
-    grid: "La imagen en parches",
-    gridKeys: "Las flechas eligen el parche, para toda la página.",
-    lift: "Separar la cuadrícula de la imagen",
-    liftAgain: "Separarla otra vez",
-    patch: (row, column, ink) => `Parche de la fila ${row}, columna ${column}: el ${ink} es tinta.`,
-    numbers: "Los números del parche elegido",
-    unrolled: (row, column, pixels) =>
-      `El parche de la fila ${row}, columna ${column}, desenrollado en ${pixels} números`,
-    place: (row, column) => `${row},${column}`,
-    rows: { pixel: "píxel", weight: "× peso", product: "= producto" },
-    filters: "Filtros y token",
-    filterLegend: (count) =>
-      `Los ${count} filtros y, sobre cada uno, el número que saca de este parche. Los ${count} números juntos son el token.`,
-    filterBar: (filter, value) => `Filtro ${filter}: ${value}`,
-    filtersKey: (top) => `Las barras acaban en ±${top}. Rojo: mayor que 0. Azul: menor que 0. Igual en los pesos.`,
-    filtersMissing: (why) => `Los filtros no se han cargado: ${why}. Elige un parche para reintentarlo.`,
-    filtersLoading: "Cargando los filtros…",
-    added: (filter) => `Filtro ${filter}: suma los productos uno a uno`,
-    addAll: "Sumarlos",
-    addedOf: (added, all) => `${added} de ${all} productos`,
-    sum: ({ added, all, sum, bias, value }) =>
-      `${added === all ? `Los ${all} productos: ${sum}.` : `${added} de ${all} productos: ${sum}.`} Más el sesgo, ${bias}: ${value}.`,
-    model: (value) => `El número del propio modelo: ${value}.`,
-    passed: "Convoluciones pasadas",
-    grow: "Ensanchar la vista",
-    fieldFigure: "Lo que ve el parche",
-    field: ({ passed, rows, columns, inside, all }) =>
-      `${passed === 0 ? "Solo el cuadrado" : passed === 1 ? "Tras 1 convolución" : `Tras ${passed} convoluciones`}: ${rows} × ${columns} píxeles. Dentro de la imagen quedan ${inside}; ella tiene ${all} en total.`,
-    token: (width) => `El token del parche: ${width} números`,
-    classTitle: "Y un token sin píxeles",
-    classToken: (width) =>
-      `El token de clase entra vacío: no le corresponde ningún cuadrado, así que ningún filtro lo hace. Sus ${width} números son aprendidos, y los mismos para cada dibujo. En los bloques reúne lo que los parches tienen que decir, y al final la respuesta se lee de él.`,
-    classBars: (width, top) => `Los ${width} números del token de clase; las barras acaban en ±${top}`,
-  },
   score: {
     leads: [
       "En la atención cada token pide a los demás lo que necesita. Para ello una cabeza calcula tres listas cortas de números a partir de cada token: una consulta q (lo que pide), una clave k (por lo que se le puede encontrar) y un valor v (lo que da).",

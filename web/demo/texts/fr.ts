@@ -363,60 +363,6 @@ export const fr = {
     prefixToken: (n) => `jeton de préfixe ${n}`,
     loading: "Chargement…",
   },
-  patches: {
-    lead: (patches, pixels) =>
-      `L’image est découpée en ${patches} carrés, appelés patchs. Pour le modèle, un patch n’est pas une image mais une liste\u202f: ses ${pixels} pixels, lus ligne par ligne, 0 pour le papier et 1 pour l’encre pleine.`,
-    plain: (pixels, width) =>
-      `Un filtre est une liste de ${pixels} poids que l’apprentissage a trouvés. Multipliez chaque pixel par son poids, additionnez les produits et un nombre appris de plus, le biais\u202f: cette somme est un nombre du jeton du patch. ${width} filtres donnent ${width} nombres, et ce sont eux qui représentent désormais le patch.`,
-    stem: (convolutions, side, width) =>
-      `Ce modèle fait d’abord passer toute l’image par ${convolutions} convolutions\u202f: chacune produit de nouvelles cartes, où chaque valeur est calculée à partir de 3 × 3 emplacements des cartes précédentes. Ainsi, les ${width} nombres du patch, son jeton, connaissent jusqu’à ${side} pixels, et pas seulement ceux de son propre carré.`,
-    taskPlain:
-      "Choisissez un patch dans l’image, puis un filtre. Additionnez les produits un à un, et regardez la barre du filtre.",
-    taskStem: "Choisissez un patch dans l’image, et franchissez les convolutions une à une.",
-    noticePlain:
-      "Un patch de papier vide n’a que des produits égaux à 0\u202f: chacune de ses barres est donc le biais du filtre. Tous les patchs vides commencent comme le même jeton\u202f: leurs positions viennent ensuite.",
-    noticeStem:
-      "Chaque convolution élargit la vue, et une convolution de pas 2 double la croissance de toutes celles qui suivent. Au-delà de l’image il n’y a que du remplissage\u202f: des zéros.",
-    citePlain:
-      "L’article l’appelle la projection linéaire des patchs aplatis\u202f: Dosovitskiy et al., section 3.1, arXiv:2010.11929.",
-    citeStem: "Des convolutions avant les patchs\u202f: Xiao et al., arXiv:2106.14881.",
-    chooser: "choix de patch",
-    grid: "L’image en patchs",
-    gridKeys: "Les flèches choisissent le patch, pour toute la page.",
-    lift: "Détacher la grille de l’image",
-    liftAgain: "Détacher encore",
-    patch: (row, column, ink) => `Patch ligne ${row}, colonne ${column}\u202f: ${ink} d’encre.`,
-    numbers: "Les nombres du patch choisi",
-    unrolled: (row, column, pixels) =>
-      `Le patch ligne ${row}, colonne ${column}, déroulé en ${pixels} nombres`,
-    place: (row, column) => `${row}\u202f;\u202f${column}`,
-    rows: { pixel: "pixel", weight: "× poids", product: "= produit" },
-    filters: "Filtres et jeton",
-    filterLegend: (count) =>
-      `Les ${count} filtres, et au-dessus de chacun le nombre qu’il tire de ce patch. Ensemble, les ${count} nombres sont le jeton.`,
-    filterBar: (filter, value) => `Filtre ${filter}\u202f: ${value}`,
-    filtersKey: (top) =>
-      `Les barres s’arrêtent à ±${top}. Rouge\u202f: au-dessus de 0. Bleu\u202f: en dessous de 0. De même pour les poids.`,
-    filtersMissing: (why) =>
-      `Les filtres n’ont pas été chargés\u202f: ${why}. Choisissez un patch pour réessayer.`,
-    filtersLoading: "Chargement des filtres…",
-    added: (filter) => `Filtre ${filter}\u202f: additionnez les produits un à un`,
-    addAll: "Tout additionner",
-    addedOf: (added, all) => `${added} produits sur ${all}`,
-    sum: ({ added, all, sum, bias, value }) =>
-      `${added === all ? `Les ${all} produits\u202f: ${sum}.` : `${added} produits sur ${all}\u202f: ${sum}.`} Plus le biais, ${bias}\u202f: ${value}.`,
-    model: (value) => `Le nombre du modèle lui-même\u202f: ${value}.`,
-    passed: "Convolutions franchies",
-    grow: "Élargir la vue",
-    fieldFigure: "Ce que voit le patch",
-    field: ({ passed, rows, columns, inside, all }) =>
-      `${passed === 0 ? "Le carré seul" : passed === 1 ? "Après 1 convolution" : `Après ${passed} convolutions`}\u202f: ${rows} × ${columns} pixels. ${inside} d’entre eux sont dans l’image, qui en a ${all} en tout.`,
-    token: (width) => `Le jeton du patch\u202f: ${width} nombres`,
-    classTitle: "Et un jeton sans pixels",
-    classToken: (width) =>
-      `Le jeton de classe arrive vide\u202f: aucun carré ne lui appartient, donc aucun filtre ne le produit. Ses ${width} nombres sont appris, et les mêmes pour chaque dessin. Dans les blocs, il recueille ce que les patchs ont à dire, et à la fin c’est en lui que se lit la réponse.`,
-    classBars: (width, top) => `Les ${width} nombres du jeton de classe\u202f; les barres s’arrêtent à ±${top}`,
-  },
   score: {
     leads: [
       "Dans l’attention, chaque jeton demande aux autres ce qu’il lui faut. Pour cela, une tête calcule à partir de chaque jeton trois courtes listes de nombres\u202f: une requête q (ce qu’il demande), une clé k (ce qui permet de le trouver) et une valeur v (ce qu’il donne).",

@@ -361,56 +361,6 @@ export const sr = {
     prefixToken: (n) => `prefiksni token ${n}`,
     loading: "Učitava se…",
   },
-  patches: {
-    lead: (patches, pixels) =>
-      `Slika se seče na ${count(patches, "kvadrat", "kvadrata", "kvadrata")}, koji se zovu isečci (patches). Za model isečak nije slika nego niz: ${count(pixels, "piksel", "piksela", "piksela")}, čitano red po red, 0 za papir i 1 za puno mastilo.`,
-    plain: (pixels, width) =>
-      `Filter je niz od ${count(pixels, "težine", "težine", "težina")} koje je pronašla obuka. Pomnoži svaki piksel njegovom težinom, saberi proizvode i dodaj još jedan naučen broj, bias: taj zbir je jedan broj u tokenu isečka. Filtera ima ${width}, pa i brojeva ima ${width}, i oni odavde nadalje zastupaju isečak.`,
-    stem: (convolutions, side, width) =>
-      `Ovaj model najpre propušta celu sliku kroz ${count(convolutions, "konvoluciju", "konvolucije", "konvolucija")}: svaka pravi nove mape, u kojima se svaka vrednost računa iz 3 × 3 mesta prethodnih mapa. Zato token isečka, ${count(width, "broj", "broja", "brojeva")}, zna za do ${side} piksela, a ne samo za svoj kvadrat.`,
-    taskPlain: "Izaberi isečak na slici, pa filter. Dodaj proizvode jedan po jedan i gledaj stubić tog filtera.",
-    taskStem: "Izaberi isečak na slici i prođi kroz konvolucije jednu po jednu.",
-    noticePlain:
-      "Isečak praznog papira ima samo proizvode jednake 0, pa je svaki njegov stubić jednak biasu filtera. Svi prazni isečci počinju kao isti token: njihove pozicije dolaze na red zatim.",
-    noticeStem:
-      "Svaka konvolucija širi pogled, a ona sa korakom (stride) 2 udvostručuje rast svih narednih. Izvan slike je samo dopuna (padding): nule.",
-    citePlain: "Rad to naziva linearnom projekcijom ispruženih isečaka (linear projection of flattened patches): Dosovitskiy et al., odeljak 3.1, arXiv:2010.11929.",
-    citeStem: "Konvolucije pre isečaka: Xiao et al., arXiv:2106.14881.",
-    chooser: "izbor isečka",
-    grid: "Slika u isečcima",
-    gridKeys: "Strelice biraju isečak, za celu stranicu.",
-    lift: "Odigni mrežu sa slike",
-    liftAgain: "Odigni ponovo",
-    patch: (row, column, ink) => `Isečak u redu ${row}, koloni ${column}: mastila je ${ink}.`,
-    numbers: "Brojevi izabranog isečka",
-    unrolled: (row, column, pixels) =>
-      `Isečak u redu ${row}, koloni ${column}, odmotan u ${count(pixels, "broj", "broja", "brojeva")}`,
-    place: (row, column) => `${row},${column}`,
-    rows: { pixel: "piksel", weight: "× težina", product: "= proizvod" },
-    filters: "Filteri i token",
-    filterLegend: (all) =>
-      `Svi filteri (${all}), i iznad svakog broj koji on pravi od ovog isečka. Svi ti brojevi (${all}) zajedno čine token.`,
-    filterBar: (filter, value) => `Filter ${filter}: ${value}`,
-    filtersKey: (top) => `Stubići se završavaju na ±${top}. Crveno: iznad 0. Plavo: ispod 0. Isto važi i za težine.`,
-    filtersMissing: (why) => `Filteri nisu učitani: ${why}. Izaberi isečak da pokušaš ponovo.`,
-    filtersLoading: "Učitavaju se filteri…",
-    added: (filter) => `Filter ${filter}: dodaj proizvode jedan po jedan`,
-    addAll: "Saberi ih",
-    addedOf: (added, all) => `${added} od ${all} proizvoda`,
-    sum: ({ added, all, sum, bias, value }) =>
-      `${added === all ? `Svi proizvodi (${all}): ${sum}.` : `${added} od ${all} proizvoda: ${sum}.`} Plus bias, ${bias}: ${value}.`,
-    model: (value) => `Broj iz samog modela: ${value}.`,
-    passed: "Pređene konvolucije",
-    grow: "Pusti pogled da raste",
-    fieldFigure: "Šta isečak vidi",
-    field: ({ passed, rows, columns, inside, all }) =>
-      `${passed === 0 ? "Samo kvadrat" : `Posle ${passed}. konvolucije`}: ${rows} × ${columns} piksela. Od toga ih je na slici ${inside}; ona ih ima ukupno ${all}.`,
-    token: (width) => `Token isečka: ${count(width, "broj", "broja", "brojeva")}`,
-    classTitle: "I jedan token bez piksela",
-    classToken: (width) =>
-      `Klasni token ulazi prazan: ne pripada mu nijedan kvadrat, pa ga nijedan filter ne pravi. Njegovi brojevi (${width}) su naučeni i isti za svaki crtež. U blokovima on skuplja ono što isečci imaju da kažu, i na kraju se iz njega čita odgovor.`,
-    classBars: (width, top) => `Brojevi klasnog tokena (${width}); stubići se završavaju na ±${top}`,
-  },
   score: {
     leads: [
       "U pažnji svaki token pita ostale za ono što mu treba. Za to glava iz svakog tokena računa tri kratka niza brojeva: upit q (šta pita), ključ k (po čemu se može naći) i vrednost v (šta daje).",

@@ -349,53 +349,6 @@ export const zh = {
     prefixToken: (n) => `前缀词元 ${n}`,
     loading: "加载中……",
   },
-  patches: {
-    lead: (patches, pixels) =>
-      `图像被切成 ${patches} 个方块，叫作图块。对模型来说，图块不是图，而是一列数：它的 ${pixels} 个像素逐行读出，0 是白纸，1 是全墨。`,
-    plain: (pixels, width) =>
-      `一个滤波器是训练找到的 ${pixels} 个权重。把每个像素乘以它的权重，把这些乘积加起来，再加上另一个学到的数，即偏置：这个和就是图块的词元中的一个数。${width} 个滤波器得出 ${width} 个数，从这里起它们就代表这个图块。`,
-    stem: (convolutions, side, width) =>
-      `这个模型先让整幅图像经过 ${convolutions} 次卷积：每次得出新的图，其中每个值由前一批图中的 3 × 3 个位置算出。所以图块的 ${width} 个数，即它的词元，最多知道 ${side} 个像素，而不只是自己的方块。`,
-    taskPlain: "在图像中选一个图块，再选一个滤波器。把乘积一个一个加起来，看这个滤波器的柱怎样变化。",
-    taskStem: "在图像中选一个图块，再一个一个地通过卷积。",
-    noticePlain:
-      "空白的图块只有等于 0 的乘积，所以它的每根柱就是滤波器的偏置。所有空白图块开始时都是同一个词元：它们的位置下一章才加上。",
-    noticeStem: "每次卷积都扩大视野，而步幅为 2 的卷积使之后的每次扩大加倍。图像之外只有填充：零。",
-    citePlain: "论文把它叫作展平图块的线性投影：Dosovitskiy 等人，第 3.1 节，arXiv:2010.11929。",
-    citeStem: "图块之前的卷积：Xiao 等人，arXiv:2106.14881。",
-    chooser: "图块选择器",
-    grid: "切成图块的图像",
-    gridKeys: "方向键选择图块，对整个页面有效。",
-    lift: "把网格从图像上揭起",
-    liftAgain: "再揭一次",
-    patch: (row, column, ink) => `第 ${row} 行第 ${column} 列的图块：其中 ${ink} 是笔迹。`,
-    numbers: "所选图块的数",
-    unrolled: (row, column, pixels) => `第 ${row} 行第 ${column} 列的图块，展开成 ${pixels} 个数`,
-    place: (row, column) => `${row},${column}`,
-    rows: { pixel: "像素", weight: "× 权重", product: "= 乘积" },
-    filters: "滤波器与词元",
-    filterLegend: (count) => `${count} 个滤波器，每个上方是它从这个图块得出的数。这 ${count} 个数合起来就是词元。`,
-    filterBar: (filter, value) => `滤波器 ${filter}：${value}`,
-    filtersKey: (top) => `柱到 ±${top} 为止。红：大于 0。蓝：小于 0。权重也是这样。`,
-    filtersMissing: (why) => `滤波器未能加载：${why}。请选一个图块重试。`,
-    filtersLoading: "正在加载滤波器……",
-    added: (filter) => `滤波器 ${filter}：把乘积一个一个加起来`,
-    addAll: "全部相加",
-    addedOf: (added, all) => `${all} 个乘积中的 ${added} 个`,
-    sum: ({ added, all, sum, bias, value }) =>
-      `${added === all ? `全部 ${all} 个乘积：${sum}。` : `${all} 个乘积中的 ${added} 个：${sum}。`}加上偏置 ${bias}：${value}。`,
-    model: (value) => `模型自己的数：${value}。`,
-    passed: "已通过的卷积",
-    grow: "让视野扩大",
-    fieldFigure: "图块看到的",
-    field: ({ passed, rows, columns, inside, all }) =>
-      `${passed === 0 ? "只有方块自己" : `经过 ${passed} 次卷积`}：${rows} × ${columns} 像素。其中 ${inside} 个在图像内；图像共有 ${all} 个。`,
-    token: (width) => `图块的词元：${width} 个数`,
-    classTitle: "还有一个没有像素的词元",
-    classToken: (width) =>
-      `分类词元进来时是空的：没有方块属于它，所以它不由滤波器得出。它的 ${width} 个数是学到的，对每幅图画都一样。在各个块中，它收集图块要说的话，最后从它读出答案。`,
-    classBars: (width, top) => `分类词元的 ${width} 个数；柱到 ±${top} 为止`,
-  },
   score: {
     leads: [
       "在注意力中，每个词元向其他词元询问它需要的东西。为此，一个头从每个词元算出三小列数：查询 q（它问什么）、键 k（凭什么找到它）和值 v（它给出什么）。",

@@ -1,11 +1,13 @@
 /** A token as bars, up and down from zero; with filters, each above the filter that makes it. */
-import type { Texts } from "../../../texts/en.ts";
+import type { Said } from "../../../texts/sentences.ts";
 import { number } from "../../../texts/words.ts";
 import { h } from "../../../dom.ts";
 import type { Choices } from "../../choices.ts";
 import { saveable } from "../../../figure/parts.ts";
 import { signedColour, signedScale } from "../../grid.ts";
+import { largest } from "../../vectors.ts";
 import type { Filters } from "./embed.ts";
+import type { texts } from "./texts/en.ts";
 
 /** Sets a bar to a number on a scale that ends at `top`. */
 function setBar(bar: HTMLElement, value: number, top: number): void {
@@ -33,31 +35,28 @@ export class TokenBars {
 export class FilterBars {
   readonly root: HTMLFieldSetElement;
   chosen = 0;
-  readonly #texts: Texts["patches"];
+  readonly #texts: Said<typeof texts>;
   readonly #choices: Choices;
   readonly #choose: () => void;
   readonly #list = h("div", { className: "filter-list" });
   readonly #legend = h("legend");
 
-  constructor(texts: Texts["patches"], choices: Choices, choose: () => void) {
-    this.#texts = texts;
+  constructor(words: Said<typeof texts>, choices: Choices, choose: () => void) {
+    this.#texts = words;
     this.#choices = choices;
     this.#choose = choose;
     this.root = h("fieldset", { id: "patches-filters", className: "filters" },
-      this.#legend, saveable(this.#list, texts.filters, () => this.#picture()));
+      this.#legend, saveable(this.#list, words.filters, () => this.#picture()));
   }
 
   /** Makes one radio button a filter: its bar above its picture. */
   fit(filters: Filters, columns: number, dark: boolean): void {
-    const names = Array.from({ length: filters.count }, (_, d) => String(d));
-    this.chosen = Math.max(0, names.indexOf(this.#choices.of("filter") ?? ""));
-    this.#legend.textContent = this.#texts.filterLegend(filters.count);
+    this.#legend.textContent = this.#texts.filterLegend({ count: filters.count });
     this.#list.classList.toggle("few", filters.count <= 16);
     const { signed } = signedScale(filters.weights);
-    this.#list.replaceChildren(...names.map((value, d) => {
-      const input = h("input", { type: "radio", name: "patches-filter", value, checked: d === this.chosen });
+    this.#list.replaceChildren(...Array.from({ length: filters.count }, (_, d) => {
+      const input = h("input", { type: "radio", name: "patches-filter", value: String(d) });
       input.addEventListener("change", () => {
-        this.chosen = d;
         this.#choices.set("filter", d);
         this.#choose();
       });
@@ -67,12 +66,19 @@ export class FilterBars {
     }));
   }
 
-  draw(token: ArrayLike<number>, top: number, partial: number): void {
+  /** Takes the visitor's choice; before there is one, the filter with the largest bar. */
+  follow(token: Float32Array): void {
+    const wanted = Number(this.#choices.of("filter") ?? NaN);
+    this.chosen = wanted in token ? wanted : largest(token.map(Math.abs));
+  }
+
+  draw(token: Float32Array, top: number, partial: number): void {
     [...this.#list.children].forEach((label, d) => {
       const [input, bar] = label.children as unknown as [HTMLInputElement, HTMLElement];
       const value = d === this.chosen ? partial : token[d]!;
       setBar(bar, value, top);
-      input.setAttribute("aria-label", this.#texts.filterBar(d + 1, number(value)));
+      input.checked = d === this.chosen;
+      input.setAttribute("aria-label", this.#texts.filterBar({ filter: d + 1, value: number(value) }));
     });
   }
 

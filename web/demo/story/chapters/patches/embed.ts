@@ -5,8 +5,8 @@ import { seenBy, type Span, stridesOf, unitOf } from "../../../receptive.ts";
 
 /** The patches' projection: D filters, each as many weights as a patch has pixels. */
 export interface Filters {
-  weights: ArrayLike<number>; // (D, n)
-  bias: ArrayLike<number> | undefined; // (D)
+  weights: Float32Array; // (D, n)
+  bias: Float32Array | undefined; // (D)
   count: number; // D
   size: number; // n
 }
@@ -20,18 +20,6 @@ export function pixelsOf(input: Float32Array, shape: Shape, [row, column]: reado
     pixels.set(input.subarray(start, start + patchCols), y * patchCols);
   }
   return pixels;
-}
-
-/** Each pixel times its weight in filter d. */
-export function productsOf(pixels: Float32Array, { weights, size }: Filters, d: number): Float64Array {
-  return Float64Array.from(pixels, (pixel, i) => pixel * weights[d * size + i]!);
-}
-
-/** The sum of the first `count` numbers. */
-export function sumOf(numbers: ArrayLike<number>, count = numbers.length): number {
-  let sum = 0;
-  for (let i = 0; i < count; i++) sum += numbers[i]!;
-  return sum;
 }
 
 /** Along one side: the pixels known to the places above a patch after 0, 1, … convolutions of a stem. */

@@ -6,14 +6,11 @@ import { inside, lengthOf, type Span } from "../../../receptive.ts";
 import { h } from "../../../dom.ts";
 import { player, playing, saveable } from "../../../figure/parts.ts";
 import type { Scene, Story } from "../../scene.ts";
+import type { Said } from "../../../texts/sentences.ts";
 import { fieldsOf } from "./embed.ts";
+import type { texts } from "./texts/en.ts";
 
-export interface Field {
-  root: HTMLElement;
-  draw(scene: Scene): void;
-}
-
-export function buildField({ choices, texts: { patches: texts } }: Story): Field {
+export function buildField({ choices }: Story, own: Said<typeof texts>) {
   const canvas = h("canvas");
   canvas.setAttribute("role", "img");
   const words = h("p", { id: "patches-field-words" });
@@ -27,21 +24,21 @@ export function buildField({ choices, texts: { patches: texts } }: Story): Field
     paintField(canvas, scene, down, across, passed);
     const [rows, columns] = [lengthOf(down[passed]!), lengthOf(across[passed]!)];
     const seen = lengthOf(inside(down[passed]!, shape.rows)) * lengthOf(inside(across[passed]!, shape.cols));
-    words.textContent = texts.field({ passed, rows, columns, inside: seen, all: shape.rows * shape.cols });
+    words.textContent = own.field({ passed, rows, columns, inside: seen, all: shape.rows * shape.cols });
     Object.assign(words.dataset, { passed, top: down[passed]![0], bottom: down[passed]![1] });
     Object.assign(words.dataset, { left: across[passed]![0], right: across[passed]![1] });
     input.setAttribute("aria-valuetext", words.textContent);
     canvas.setAttribute("aria-label", words.textContent);
   };
-  const passing = choices.slider("passed", texts.passed, [0, 1, 1], 1, shown), { label, input } = passing;
+  const passing = choices.slider("passed", own.passed, [0, 1, 1], 1, shown), { label, input } = passing;
   input.id = "patches-passed";
-  const root = h("figure", { className: "field" }, saveable(canvas, texts.fieldFigure), words, label,
+  const root = h("figure", { className: "field" }, saveable(canvas, own.fieldFigure), words, label,
     h("div", { className: "figure-tools" },
-      player(texts.grow, playing(passing, 2400))));
+      player(own.grow, playing(passing, 2400))));
 
   return {
     root,
-    draw(next) {
+    draw(next: Scene) {
       scene = next;
       if (fitted !== next.model) choices.endAt("passed", input, next.config.stem.length, !fitted);
       fitted = next.model;

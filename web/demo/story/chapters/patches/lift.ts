@@ -1,51 +1,43 @@
 /** The image, whose grid of patches lifts off. Pointer and arrow keys choose a patch. */
 import { css, paint, tone } from "../../../colour.ts";
 import { accent } from "../../../pixels.ts";
-import type { Texts } from "../../../texts/en.ts";
+import type { Said } from "../../../texts/sentences.ts";
 import { scaled } from "../../../figure/canvas.ts";
 import { choosePatch } from "../../../figure/cells.ts";
-import { h, slider } from "../../../dom.ts";
-import { player, playing, saveable } from "../../../figure/parts.ts";
+import { h } from "../../../dom.ts";
+import { animate } from "../../../figure/motion.ts";
+import { saveable } from "../../../figure/parts.ts";
 import type { Scene } from "../../scene.ts";
+import type { texts } from "./texts/en.ts";
 
 const SIDE = 280; // CSS pixels
 const GAP = 0.16; // of a cell, between patches that have lifted off
 
-export interface Lift {
-  root: HTMLElement;
-  draw(scene: Scene): void;
-  /** The chosen patch's box on the screen. */
-  chosenBox(): DOMRect;
-}
-
-export function buildLift(
-  texts: Texts["patches"],
-  choose: (patch: [row: number, column: number]) => void,
-): Lift {
+export function buildLift(words: Said<typeof texts>, choose: (patch: [row: number, column: number]) => void) {
   const canvas = h("canvas", { id: "patches-grid", tabIndex: 0 });
   canvas.setAttribute("role", "application");
-  canvas.setAttribute("aria-roledescription", texts.chooser);
-  canvas.setAttribute("aria-label", texts.grid);
-  canvas.setAttribute("aria-description", texts.gridKeys);
-  let scene: Scene | undefined;
-  const shown = () => scene && paintLift(canvas, scene, lifted.input.valueAsNumber / 100);
-  const lifted = slider(texts.lift, [0, 100, 1], 100, shown);
-  const play = playing(lifted, 1100);
+  canvas.setAttribute("aria-roledescription", words.chooser);
+  canvas.setAttribute("aria-label", words.grid);
+  canvas.setAttribute("aria-description", words.gridKeys);
+  let scene: Scene | undefined, lift = 1;
+  const shown = () => scene && paintLift(canvas, scene, lift);
   choosePatch(
     canvas,
     { get model() { return scene?.model; }, get view() { return { patch: scene?.patch ?? [0, 0] }; } },
     (row, column, pressed) => pressed && choose([row, column]),
   );
-  liftWhenSeen(canvas, play);
-  const root = h("figure", { className: "lift" }, saveable(canvas, texts.grid), lifted.label,
-    h("div", { className: "figure-tools" }, player(texts.liftAgain, play)));
+  whenSeen(canvas, () => animate(1100, (over) => {
+    lift = over;
+    shown();
+  }));
 
   return {
-    root,
-    draw(next) {
+    root: h("figure", { className: "lift" }, saveable(canvas, words.grid)),
+    draw(next: Scene) {
       scene = next;
       shown();
     },
+    /** The chosen patch's box on the screen. */
     chosenBox() {
       const { left, top, width, height } = canvas.getBoundingClientRect();
       const [row, column] = scene?.patch ?? [0, 0];
@@ -57,7 +49,7 @@ export function buildLift(
 }
 
 /** Plays once, when most of the picture is on the screen. */
-function liftWhenSeen(canvas: HTMLElement, play: () => void): void {
+function whenSeen(canvas: HTMLElement, play: () => void): void {
   const observer = new IntersectionObserver(([entry]) => {
     if (!entry!.isIntersecting) return;
     observer.disconnect();

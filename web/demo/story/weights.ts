@@ -1,0 +1,50 @@
+/** The weights of the story's model, from its file, because the API gives none. */
+import { readSafetensors } from "../../base/safetensors.mjs";
+import type { Scene } from "./scene.ts";
+
+/** Gives a tensor by its name in the file, as floats; undefined where the model has none. */
+export type Weights = (name: string) => Float32Array | undefined;
+
+/** The browser has the file in its cache, because the page has loaded the model from it. */
+async function fetched(address: string): Promise<Uint8Array> {
+  const response = await fetch(new URL(address, document.baseURI), { cache: "force-cache" });
+  if (!response.ok) throw new Error(`the weights did not load: the server answered ${response.status}`);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+async function weightsIn(file: Scene["file"]): Promise<Weights> {
+  const { tensors } = readSafetensors(typeof file === "string" ? await fetched(file) : file);
+  return (name) => {
+    const data = tensors.get(name)?.data;
+    if (!(data instanceof Int8Array)) return data;
+    const scales = tensors.get(`${name}.scale`)!.data, columns = data.length / scales.length;
+    return Float32Array.from(data, (step, i) => step * scales[Math.floor(i / columns)]!);
+  };
+}
+
+/** All chapters read one file. */
+let last: { file: Scene["file"]; weights: Promise<Weights> } | undefined;
+
+/** Returns what gives a scene's weights once they are here. `done` is told why they are not, if so. */
+export function loadWeights(done: (failure?: unknown) => void): (scene: Scene) => Weights | undefined {
+  let file: Scene["file"] | undefined, loaded: Weights | undefined;
+  const load = async (wanted: Scene["file"]) => {
+    [file, loaded] = [wanted, undefined];
+    if (last?.file !== wanted) last = { file: wanted, weights: weightsIn(wanted) };
+    try {
+      const weights = await last.weights;
+      if (file !== wanted) return; // another model was chosen
+      loaded = weights;
+      done();
+    } catch (failure) {
+      if (last?.file === wanted) last = undefined;
+      if (file !== wanted) return;
+      file = undefined; // the next scene tries again
+      done(failure);
+    }
+  };
+  return (scene) => {
+    if (file !== scene.file) void load(scene.file);
+    return loaded;
+  };
+}
