@@ -17,7 +17,7 @@ const PANEL = {
 const CHOICES = {
   patches: { filter: "5", added: "7" },
   positions: { kind: "learned", placed: "off" },
-  score: { query: "class" },
+  score: { query: "patch" },
   layers: { "out-mlp-1-0": "on", "out-head-0-2": "on" },
   strokes: { moment: "3" },
   doubt: { temperature: "4" },

@@ -4,7 +4,7 @@ import { before, describe, test } from "node:test";
 import { readSafetensors } from "../../web/base/safetensors.mjs";
 import { unasked } from "./browsers.mjs";
 import { DIGITS, ink, picture, settled, skip, withBrowser } from "./harness.mjs";
-import { chooseModel, drawingOn, insideOf, lend, lendWeights, openChapter, packed, weightsOf } from "./story.mjs";
+import { chooseModel, drawingOn, readBy, insideOf, lend, lendWeights, openChapter, packed, weightsOf } from "./story.mjs";
 
 const numbers = (text) => text.split(" ").map(Number);
 const most = (list) => Math.max(...list.map(Math.abs));
@@ -46,8 +46,13 @@ describe("one score by hand", { skip }, () => {
     ({ page, close: leave } = await browser.visit({ before: (page) => lend(page, weights) }));
     await ink(page, DIGITS[3]);
     chapter = await openChapter(page, "score", ".number");
-    await chapter.locator("details").evaluate((details) => (details.open = true));
+    await chapter.locator("details").evaluateAll((all) => all.forEach((details) => (details.open = true)));
+    await ask("patch");
     await look(0, 0);
+  }
+  async function ask(whose) {
+    await chapter.locator(`input[value=${whose}] + span`).click();
+    await settled(page);
   }
   async function look(layer, head) {
     await page.selectOption("#rail-layer", String(layer + 1));
@@ -59,7 +64,7 @@ describe("one score by hand", { skip }, () => {
     ...(await chapter.locator("tbody tr").evaluateAll((rows) => ({
       scores: rows.map((row) => Number(row.dataset.score)), shares: rows.map((row) => Number(row.dataset.share)),
     }))),
-    stacks: await chapter.locator(".line").evaluateAll((lines) =>
+    stacks: await chapter.locator(".stack-line").evaluateAll((lines) =>
       lines.map((line) => [...line.querySelectorAll(".number")].map((cell) => Number(cell.dataset.value)))),
     outputs: numbers(await chapter.locator(".concatenated .grid").getAttribute("data-values")),
     added: numbers(await chapter.locator(".projected .grid").getAttribute("data-values")),
@@ -85,7 +90,7 @@ describe("one score by hand", { skip }, () => {
   }
 
   test("a changed number changes scores, shares, map, output and the model's answer", async () => {
-    const weights = weightsOf("digits");
+    const weights = weightsOf("digits-plain");
     const inside = await insideOf(page, weights, 0);
     const d = inside.heads[0].values.length / inside.tokens;
     const before = { ...(await shown()), map: await picture(page, "#score .pick .grid-scroll canvas"), strip: await picture(page, "#score .strip") };
@@ -96,6 +101,11 @@ describe("one score by hand", { skip }, () => {
     const q = chapter.getByRole("spinbutton", { name: "q, number 2" });
     await q.focus();
     for (const key of ["PageUp", "PageUp", "ArrowDown"]) await page.keyboard.press(key);
+    for (const [key, n] of [["ArrowRight", 3], ["ArrowLeft", 2]]) {
+      await page.keyboard.press(key);
+      assert.equal(await page.evaluate(() => document.activeElement.ariaLabel), `q, number ${n}`);
+    }
+    assert.equal(await chapter.locator(".terms .number[tabindex='0']").count(), 2, "one of q and one of k can be reached with Tab");
     const query = part(inside.heads[0].queries, 25, d);
     query[1] += 1.9;
     const followed = chapter.locator(".followed");
@@ -120,7 +130,7 @@ describe("one score by hand", { skip }, () => {
     assert.notEqual(await picture(page, "#score .pick .grid-scroll canvas"), before.map);
     assert.notEqual(await picture(page, "#score .strip"), before.strip);
     assert.equal(await page.locator("#rail-answer").textContent(), answer);
-    assert.match(await chapter.locator(".changed-words").textContent(), /moved by \d.*the answer below/);
+    assert.match(await chapter.locator(".changed-words").textContent(), /moved by \d/);
 
     const k = chapter.getByRole("spinbutton", { name: "k, number 1", exact: true });
     await k.scrollIntoViewIfNeeded();
@@ -145,7 +155,7 @@ describe("one score by hand", { skip }, () => {
     assert.ok(raised > value + 20);
     await follows({ queries, keys: changed, values: inside.heads[0].values.with(place, raised) }, /With your numbers/);
     await reset.click();
-    await follows({}, /^With its own numbers the model says 3, (> )?\d/);
+    await follows({}, /^The model says 3, (> )?\d/);
     assert.deepEqual((await shown()).shares, before.shares);
     assert.equal(await reset.getAttribute("aria-disabled"), "true");
   });
@@ -168,6 +178,7 @@ describe("one score by hand", { skip }, () => {
     await page.keyboard.press("Enter");
     await settled(page);
     assert.match(await name(), /^Query of row 2, column 2/);
+    assert.equal(await chapter.locator("input[value=patch]").isChecked(), true);
     assert.match(await page.locator(".rail-patch").textContent(), /row 2, column 2/);
     await chapter.locator(".head-map").nth(1).click();
     await settled(page);
@@ -180,36 +191,78 @@ describe("one score by hand", { skip }, () => {
     await page.emulateMedia({ reducedMotion: "reduce" });
     await look(0, 0);
     const hidden = (selector) => chapter.locator(selector).first().evaluate((e) => getComputedStyle(e).visibility === "hidden");
-    const cells = [".stacks [aria-label^='k,']", ".stacks:not(h3 ~ h3 ~ *) .stack:not([aria-hidden]) > :nth-child(3)", ".equation", ".terms > h3:nth-of-type(2)"];
+    const cells = [".stacks [aria-label^='k,']", ".stack:not([aria-hidden]) > :nth-child(3)", ".equation"];
     const full = await picture(page, "#score .strip");
     const next = chapter.getByRole("button", { name: "Next step" });
     const seen = [];
     for (let step = 1; step <= 8; step++) {
       await next.click();
-      assert.match(await chapter.locator(".step").textContent(), new RegExp(`^Step ${step} of 8\\. `));
+      assert.match(await chapter.locator(".play-step").textContent(), new RegExp(`^Step ${step} of 8\\. `));
       seen.push((await Promise.all(cells.map(hidden))).map(Number).join(""));
     }
-    assert.deepEqual(seen, ["1111", "0111", "0011", "0001", "0001", "0001", "0000", "0000"]);
+    assert.deepEqual(seen, ["111", "011", "001", "000", "000", "000", "000", "000"]);
     assert.equal(await picture(page, "#score .strip"), full, "the last step shows everything");
     await chapter.getByRole("button", { name: "Play all steps" }).click();
-    assert.match(await chapter.locator(".step").textContent(), /^Step 1 /);
+    assert.match(await chapter.locator(".play-step").textContent(), /^Step 1 /);
     assert.equal(await page.evaluate(() => document.getAnimations().length), 0);
-    await chapter.locator(".step", { hasText: "Step 2 " }).waitFor();
+    await chapter.locator(".play-step", { hasText: "Step 2 " }).waitFor();
     await chapter.getByRole("button", { name: "Pause" }).click();
     await page.emulateMedia({ reducedMotion: "no-preference" });
   });
 
-  for (const [model, layer, head] of [["digits", 1, 2], ["digits-large", 3, 5], ["myvit", 1, 1]]) {
+  test("the spread of q·k and the shares with and without √d are those of the API's queries and keys", async () => {
+    await look(1, 2);
+    const { tokens: T, heads } = await insideOf(page, weightsOf("digits-plain"), 1), { queries, keys } = heads[2], d = 16;
+    const rows = Array.from({ length: T }, (_, i) => Array.from({ length: T }, (_, j) =>
+      queries.slice(i * d, (i + 1) * d).reduce((sum, q, n) => sum + q * keys[j * d + n], 0)));
+    const all = rows.flat(), mean = all.reduce((a, b) => a + b) / all.length;
+    const raw = Math.sqrt(all.reduce((sum, value) => sum + (value - mean) ** 2, 0) / all.length);
+    const peak = (by) => rows.reduce((sum, row) => {
+      const top = Math.max(...row);
+      return sum + 1 / row.reduce((all, value) => all + Math.exp((value - top) / by), 0);
+    }, 0) / T;
+    const why = await chapter.locator("details[data-raw]").evaluate(({ dataset }) => ({ ...dataset }));
+    const want = { raw, scaled: raw / 4, with: peak(4), without: peak(1) };
+    for (const [name, value] of Object.entries(want)) assert.ok(Math.abs(why[name] - value) < 1e-4, `${name}: ${why[name]}, ${value}`);
+    assert.ok(want.without > want.with + 0.05, "the division spreads the shares");
+  });
+
+  test("a patch's query in the last block is said to change nothing, and changes nothing", async () => {
+    const idle = chapter.locator(".idle", { hasText: "can change nothing" });
+    assert.equal(await idle.isVisible(), false);
+    await look(3, 0);
+    await ask("class");
+    assert.equal(await idle.isVisible(), false);
+    await ask("patch");
+    assert.equal(await idle.isVisible(), true);
+    const followed = chapter.locator(".followed"), before = await followed.getAttribute("data-p");
+    await chapter.getByRole("spinbutton", { name: "q, number 1", exact: true }).focus();
+    for (let press = 0; press < 5; press++) await page.keyboard.press("PageUp");
+    await settled(page);
+    await chapter.locator(".followed[aria-busy=false]", { hasText: "With your numbers" }).waitFor();
+    assert.equal(await followed.getAttribute("data-p"), before);
+  });
+
+  test("the question's answer is where the class token's largest share falls", async () => {
+    await look(0, 0);
+    const { heads: [{ shares }] } = await insideOf(page, weightsOf("digits-plain"), 0), own = shares.slice(0, 50);
+    const most = own.indexOf(Math.max(...own)) - 1;
+    await chapter.locator(".guess button", { hasText: "empty paper" }).click();
+    const place = `row ${Math.floor(most / 7) + 1}, column ${(most % 7) + 1}`;
+    await chapter.locator(".truth[data-right=false]", { hasText: `from ${place}, where there is ink` }).waitFor();
+  });
+
+  for (const [model, layer, head] of [["digits-plain", 1, 2], ["digits", 2, 1], ["digits-large", 3, 5], ["myvit", 1, 1]]) {
     test(`${model}: scores, shares and outputs by hand equal the API's`, async () => {
       const weights = weightsOf(model);
-      await chooseModel(page, model);
+      if (model !== "digits-plain") await chooseModel(page, model);
       await look(layer, head);
       const inside = await insideOf(page, weights, layer);
       const { tokens: T, config: { width, prefix } } = inside;
       for (const whose of ["patch", "class"]) {
-        await chapter.locator(`input[value=${whose}] + span`).click();
-        await settled(page);
-        const token = whose === "class" ? 0 : prefix.length + 3 * 7 + 3; // row 4, column 4, as on every new model
+        await ask(whose);
+        const [, row, column] = whose === "patch" ? /row (\d), column (\d)/.exec(await page.locator(".rail-patch").textContent()) : [];
+        const token = whose === "class" ? 0 : prefix.length + (row - 1) * 7 + (column - 1);
         const now = await shown();
         const { queries, values, scores, shares } = inside.heads[head];
         const d = values.length / T;
@@ -240,17 +293,20 @@ describe("one score by hand", { skip }, () => {
     const { weights } = packed().relative[0];
     await leave();
     await open(weights);
+    await readBy(page, "page");
+    await look(0, 0);
     const { tokens: T, heads } = await insideOf(page, weights, 0);
     const table = readSafetensors(weights).tensors.get("blocks.0.attn.rel_pos.relative_position_bias_table").data;
     const d = heads[0].values.length / T;
-    const token = 1 + 3 * 7 + 3;
+    const [, row, column] = /row (\d), column (\d)/.exec(await page.locator(".rail-patch").textContent()).map((n) => n - 1);
+    const token = 1 + row * 7 + column;
     // timm's order: 13 × 13 offsets, then from the class token, to it, and within the prefix.
-    const at = (j) => (j === 0 ? 13 * 13 + 1 : (3 - Math.floor((j - 1) / 7) + 6) * 13 + 3 - ((j - 1) % 7) + 6);
+    const at = (j) => (j === 0 ? 13 * 13 + 1 : (row - Math.floor((j - 1) / 7) + 6) * 13 + column - ((j - 1) % 7) + 6);
     const want = byHand(part(heads[0].queries, token, d), heads[0].keys, heads[0].values, (j) => table[at(j) * 4]);
     const now = await shown();
     close(now.scores, want.scores, "score");
     close(now.shares, want.shares, "share");
-    assert.match(now.equation, /plus −?\d+\.\d\d for the places’ distance: score/);
+    assert.match(now.equation, /plus −?\d+\.\d\d for the places’ distance: the score/);
     assert.match(await chapter.textContent(), /This model has relative positions/);
   });
 });

@@ -164,6 +164,7 @@ describe("the story", { skip }, () => {
       ["score", ".head-map[aria-pressed=true]", ".head-map[aria-pressed=false]"],
     ]) {
       await open(page, id);
+      await page.locator(`#${id} details`).evaluateAll((all) => all.forEach((details) => (details.open = true)));
       const [one, two] = [chosen, other].map((selector) => page.locator(`#${id} ${selector}`).first());
       await one.waitFor();
       assert.notEqual(await look(one), await look(two), id);

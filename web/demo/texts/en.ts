@@ -155,85 +155,6 @@ const story = {
   loading: "Loading…",
 };
 
-/** 3. One score by hand. */
-const score = {
-  leads: [
-    "In attention every token asks the others for what it needs. For this a head computes three short lists of numbers from each token: a query q (what it asks), a key k (what it can be found by) and a value v (what it gives).",
-    "Each number of q is multiplied by the same number of a key. The sum, divided by √d, is the score: high where both point the same way. Softmax makes a query’s scores into shares that sum to 1, and the head’s output is the sum of all values, each times its share.",
-  ],
-  task: "Click a patch on the grid: its query stands ready. Point at another one (a finger: tap a column below the grid), and its key slides under it. Then drag a number of q up or down (a finger: sideways; keys: arrows).",
-  notice: "The shares are one whole: where one grows, all others shrink. A score that is larger by 1 has 2.7 times the share, whatever the other scores are.",
-  cite: "Scaled dot-product attention: Vaswani et al., section 3.2.1, arXiv:1706.03762.",
-  whose: "Whose query?",
-  patchQuery: "the chosen patch’s",
-  classQuery: "the class token’s",
-  map: "Shares of this query, on your drawing",
-  classKey: "Point at the class token",
-  play: "Play all steps",
-  pause: "Pause",
-  next: "Next step",
-  reset: "Put the numbers back",
-  qName: (n: number) => `q, number ${n}`,
-  kName: (n: number) => `k, number ${n}`,
-  vName: (n: number) => `v, number ${n}`,
-  pair: (query: string, key: string) => `Query of ${query}, key of ${key}`,
-  value: (key: string, share: string) => `Value of ${key}, taken ${share}, and the head’s output: the sum over all tokens`,
-  sum: (sum: string, root: string, score: string) => `Sum ${sum}, divided by ${root}: score ${score}`,
-  sumBias: (sum: string, root: string, bias: string, score: string) =>
-    `Sum ${sum}, divided by ${root}, plus ${bias} for the places’ distance: score ${score}`,
-  steps: {
-    query: (d: number) => `The query: ${d} numbers.`,
-    key: () => "The other token’s key slides under it.",
-    products: () => "Number by number, both are multiplied.",
-    score: () => "The sum, divided by √d, is the score of this one pair.",
-    scores: (_: number, tokens: number) => `The same query with all ${tokens} keys: ${tokens} scores.`,
-    softmax: () => "Softmax: e to the power of each score, divided by the sum of all these.",
-    values: () => "Every token’s value is multiplied by its share.",
-    output: (d: number) => `Added up, they are the head’s output for this token: ${d} numbers.`,
-  },
-  stepOf: (n: number, all: number, text: string) => `Step ${n} of ${all}. ${text}`,
-  strip: "All tokens: score, share, and value times share",
-  stripLegend: (share: string, top: string) =>
-    `One column a token; ▾ is the query’s own. Bars of shares: up to ${share}; dashed: all equal. Numbers: blue down to −${top}, red up to ${top}.`,
-  scores: "scores",
-  shares: "shares",
-  values: "values",
-  timesShare: "× share",
-  outputShort: "sum",
-  of: ({ token, score, share }: { token: string; score: string; share: string }) => `${token}: score ${score}, share ${share}`,
-  table: "All scores and shares as a table",
-  tableHead: ["Token", "Score", "Share"],
-  changed: (moved: string, length: string) =>
-    `You changed numbers. The head’s output (length ${length}) moved by ${moved}. Map, shares, output and the answer below are of your numbers; the rest of the model is as it was.`,
-  followed: "The answer with your numbers",
-  ownAnswer: (label: string, p: string) => `With its own numbers the model says ${label}, ${p}.`,
-  sameAnswer: (label: string, before: string, after: string) =>
-    `With your numbers in this head the model still says ${label}: ${after} instead of ${before}. Dashed: its own answer.`,
-  otherAnswer: (old: string, before: string, now: string, p: string) =>
-    `With your numbers in this head the model says ${now}, ${p}. With its own it said ${old}, ${before} (dashed).`,
-  unchanged: "Those are the model’s own numbers.",
-  undone: "The model’s own numbers are back.",
-  headsTitle: "All heads, side by side",
-  headsLead: (heads: number, d: number) =>
-    `The block has ${heads} heads, and each computes this with q, k and v of its own, so each may look elsewhere. For one token every head gives ${d} numbers. Choose a head to open it above.`,
-  head: (n: number) => `Head ${n}`,
-  headName: ({ n, token, share }: { n: number; token: string; share: string }) => `Head ${n}. Most on ${token}: ${share}`,
-  concatenated: "Heads’ outputs, concatenated",
-  number: (n: number) => `number ${n}`,
-  projected: "What attention adds to this token",
-  projection: (sizes: { heads: number; d: number; inner: number; width: number }) =>
-    `${sizes.heads} × ${sizes.d} = ${sizes.inner} numbers, one head a row, are multiplied by a learned matrix of ${sizes.inner} × ${sizes.width}, the projection, which mixes the heads. Its ${sizes.width} numbers are added to the token.`,
-  noProjection: (sizes: { heads: number; d: number; inner: number }) =>
-    `This model has no projection: its ${sizes.heads} × ${sizes.d} = ${sizes.inner} numbers, one head a row, are added to the token as they are.`,
-  projectionOwn: "It is shown for the model’s own numbers.",
-  layerScale: "A learned factor for each number (layer scale) is included.",
-  ofPrefix: (name: string, share: string) => `${name} ${share}`,
-  perHead: "In this model a head computes q, k and v from its own part of the token only, not from the whole token.",
-  stem: "This model has convolutions before its patches, so a token has seen more than its own square.",
-  qkNorm: "q and k are shown as they are multiplied: after this model’s norm of both.",
-  relative: "This model has relative positions: each score gets a learned bias for the way from one patch to the other.",
-};
-
 /** Teaching on the first window. */
 const teachIt = {
   title: "Teach it a sign",
@@ -280,7 +201,7 @@ const teachIt = {
   tooLarge: "Too many drawings for a link. Download the model instead: its file holds them.",
 };
 
-export const en = { ...opening, own, page, chapters, ownPage, grid, story, score, teachIt };
+export const en = { ...opening, own, page, chapters, ownPage, grid, story, teachIt };
 
 export type Texts = typeof en;
 export type GridTexts = Texts["grid"];

@@ -1,17 +1,23 @@
-/** 3. One score by hand: query, key, score, softmax, values and output of one head. */
+/** One score by hand: query, key, score, softmax, values and output of one head. */
 import { lessMotion } from "../../../figure/motion.ts";
+import { h } from "../../../dom.ts";
+import { percent } from "../../../logits.ts";
+import { cite } from "../../cite.ts";
+import { buildGuess } from "../../guess.ts";
 import type { Build, Scene } from "../../scene.ts";
 import { answerOf, copyOf, headOf, isChanged, type List, LISTS, type Work } from "./head.ts";
 import { type RowOptions, Stacks } from "./numbers.ts";
+import { buildSearch } from "./pictures.ts";
 import { Player } from "./play.ts";
 import { Rest } from "./rest.ts";
+import { texts } from "./texts/en.ts";
 import { buildView } from "./view.ts";
-import { paperOf } from "../../tokens.ts";
+import { inkOf, paperOf, tokenName } from "../../tokens.ts";
+import { largest } from "../../vectors.ts";
 
-export const texts = {};
+export { texts };
 
-export const build: Build = (root, story) => {
-  const { texts } = story;
+export const build: Build<typeof texts> = (root, story, own) => {
   let work: Work | undefined;
 
   const place = (list: List, index: number) =>
@@ -23,10 +29,9 @@ export const build: Build = (root, story) => {
     show();
     view.followed.draw(work);
   };
-  const stack = (list: List, sign: string, name: (n: number) => string): RowOptions =>
-    ({ sign, name: (i) => name(i + 1), change: change(list) });
+  const stack = (list: List, sign: string, name: (values: { n: number }) => string): RowOptions =>
+    ({ sign, name: (i) => name({ n: i + 1 }), change: change(list) });
   const fixed = (sign: string): RowOptions => ({ sign, name: () => "" });
-  const own = texts.score;
   const pair = new Stacks([stack("query", "q", own.qName), stack("keys", "k", own.kName), fixed("q·k")]);
   const value = new Stacks([stack("values", "v", own.vName), fixed("× %"), fixed("Σ")]);
 
@@ -38,7 +43,7 @@ export const build: Build = (root, story) => {
     slide(pair.elements(1));
     show();
   };
-  const view = buildView(story, { pair, value, point, choosePatch: () => askBy("patch") });
+  const view = buildView(story, own, { pair, value, point, choosePatch: () => askBy("patch") });
   const player = new Player((isNew) => {
     if (isNew && player.step === "key") slide(pair.elements(1));
     show();
@@ -52,13 +57,26 @@ export const build: Build = (root, story) => {
     show();
     view.followed.draw(work);
   });
-  const whose = story.choices.chips<Asker>("query", own.whose, [["patch", own.patchQuery], ["class", own.classQuery]], "patch", story.redraw);
+  const whose = story.choices.chips<Asker>("query", own.whose, [["class", own.classQuery], ["patch", own.patchQuery]], "class", story.redraw);
   const askBy = (asker: Asker) => {
     whose.value = asker;
     story.choices.set("query", asker);
   };
   view.whose.append(whose.root);
-  root.append(...view.parts);
+  const question = h("div", { className: "search-and-guess" }, buildSearch(own));
+  root.append(h("p", { className: "lead" }, own.lead), question, view.panel, ...view.folds, cite(own.cite));
+  const guess = buildGuess(question, story, {
+    question: own.question,
+    options: own.options,
+    async truth(now) {
+      const { config, result, layer, head } = now, hasClass = config.prefix[0] === "class";
+      const query = hasClass ? 0 : now.token, { weights } = answerOf(headOf(now, query)), most = largest(weights);
+      const ink = inkOf({ result, shape: now.shape })[most - config.prefix.length];
+      const values = { head: head + 1, layer: layer + 1, share: percent(weights[most]!), token: tokenName(most, now, story.texts) };
+      if (most === query) return { option: "itself", words: own.onItself(values) };
+      return ink === undefined ? undefined : ink > 0 ? { option: "ink", words: own.onInk(values) } : { option: "paper", words: own.onPaper(values) };
+    },
+  });
   for (const canvas of view.pointed) {
     canvas.addEventListener("pointerleave", () => point(rest.left() ?? work?.key ?? 0));
   }
@@ -74,6 +92,7 @@ export const build: Build = (root, story) => {
     work = workOf(scene, hasClass && whose.value === "class" ? 0 : scene.token, work);
     show();
     view.followed.draw(work);
+    guess(scene);
   };
 };
 

@@ -2,23 +2,25 @@
 import type { Class, Replacement } from "vitrine";
 import { percent } from "../../../logits.ts";
 import { h } from "../../../dom.ts";
+import type { Said } from "../../../texts/sentences.ts";
 import { coalesce } from "../../coalesce.ts";
 import { Lens, shares } from "../../lens.ts";
 import type { Scene, Story } from "../../scene.ts";
 import { copyOf, type HeadNumbers, isChanged, type Work } from "./head.ts";
 import { write } from "../../../write.ts";
+import type { texts } from "./texts/en.ts";
 
 export class Followed {
   readonly root = h("div", { className: "followed" });
-  readonly #story: Story;
+  readonly #words: Said<typeof texts>;
   readonly #says = h("p", { aria: { live: "polite" } });
   readonly #run: (work: Work) => void;
   #lens: Lens | undefined;
   #shown: Work | undefined;
   #labels: readonly string[] = [];
 
-  constructor(story: Story) {
-    this.#story = story;
+  constructor(story: Story, words: Said<typeof texts>) {
+    this.#words = words;
     this.#run = coalesce(async (work) => {
       const { scene, query, own, head } = work;
       const replace = [replacementOf(scene, query, own, head)];
@@ -35,7 +37,7 @@ export class Followed {
   }
 
   #paint({ config, result }: Scene, classes: readonly Class[], changed: boolean): void {
-    const words = this.#story.texts.score;
+    const words = this.#words;
     if (this.#labels !== config.labels) {
       this.#labels = config.labels;
       this.#lens = new Lens(config.labels);
@@ -44,9 +46,9 @@ export class Followed {
     this.#lens!.draw(classes, changed ? result.classes : undefined, (bars) => `${words.followed}: ${bars}`);
     const [now, old] = [classes[0]!, result.classes[0]!];
     const after = percent(shares(classes)[old.index]!);
-    if (!changed) write(this.#says, words.ownAnswer(old.label, percent(old.p)));
-    else if (now.index === old.index) write(this.#says, words.sameAnswer(old.label, percent(old.p), after));
-    else write(this.#says, words.otherAnswer(old.label, percent(old.p), now.label, percent(now.p)));
+    if (!changed) write(this.#says, words.ownAnswer({ label: old.label, p: percent(old.p) }));
+    else if (now.index === old.index) write(this.#says, words.sameAnswer({ label: old.label, before: percent(old.p), after }));
+    else write(this.#says, words.otherAnswer({ old: old.label, before: percent(old.p), now: now.label, p: percent(now.p) }));
     Object.assign(this.root.dataset, { label: now.label, p: String(now.p) });
     this.root.ariaBusy = "false";
   }

@@ -1,5 +1,6 @@
 /** One head by hand: scaled dot-product attention, Vaswani et al., arXiv:1706.03762, section 3.2.1. */
 import type { Scene } from "../../scene.ts";
+import { dot, rowOf } from "../../vectors.ts";
 
 /** One query and what it meets in a head. T tokens, d is the head's width. */
 export interface HeadNumbers {
@@ -54,17 +55,11 @@ export const isChanged = (own: HeadNumbers, now: HeadNumbers, list: List): boole
 export const copyOf = ({ query, keys, values, bias }: HeadNumbers): HeadNumbers =>
   ({ query: query.slice(), keys: keys.slice(), values: values.slice(), bias });
 
-/** q·k, term by term. */
-export function products({ query, keys }: HeadNumbers, token: number): Float64Array {
-  const d = query.length;
-  return query.map((q, i) => q * keys[token * d + i]!);
-}
-
 export const sum = (numbers: Float64Array): number => numbers.reduce((all, number) => all + number, 0);
 
-function scoresOf(head: HeadNumbers): Float64Array {
-  const root = Math.sqrt(head.query.length);
-  return head.bias.map((bias, token) => sum(products(head, token)) / root + bias);
+function scoresOf({ query, keys, bias }: HeadNumbers): Float64Array {
+  const d = query.length;
+  return bias.map((bias, token) => dot(query, rowOf(keys, token, d)) / Math.sqrt(d) + bias);
 }
 
 /** Shares that sum to 1, of those that `sees` allows; the others get 0. At least one is allowed. */

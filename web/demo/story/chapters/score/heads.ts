@@ -1,14 +1,19 @@
-/** All heads for one query: their maps, their outputs beside each other, and what is added to the token. */
+/** All heads for one query: their maps, their outputs beside each other, and what is added to the token; a head's table. */
 import { sized } from "../../../figure/canvas.ts";
 import { percent } from "../../../logits.ts";
 import type { Scale } from "../../../../base/heat.ts";
-import { number } from "../../../texts/words.ts";
+import type { Said } from "../../../texts/sentences.ts";
+import { decimal, number } from "../../../texts/words.ts";
 import { button, h } from "../../../dom.ts";
 import { colourOf, HeatGrid, signedScale } from "../../grid.ts";
 import type { Scene, Story } from "../../scene.ts";
+import { saveableTable } from "../../table.ts";
 import { tokenName } from "../../tokens.ts";
 import type { Answer } from "./head.ts";
+import type { texts } from "./texts/en.ts";
 import { write } from "../../../write.ts";
+
+type Words = Said<typeof texts>;
 
 const CELL = 14;
 
@@ -22,31 +27,29 @@ export interface HeadsView {
 }
 
 /** Returns the figure and what draws it. */
-export function buildHeads({ texts, choose }: Story): { root: HTMLElement; draw(shown: HeadsView): void } {
-  const own = texts.score;
+export function buildHeads({ texts, choose }: Story, own: Words): { parts: HTMLElement[]; draw(shown: HeadsView): void } {
   const maps = h("div", { className: "head-maps" });
-  const lead = h("p", { className: "lead" });
+  const lead = h("p");
   const words = h("p", { className: "projection" });
-  const grid = { texts: texts.grid, number, columnName: (i: number) => own.number(i + 1) };
-  const concatenated = new HeatGrid({ ...grid, label: own.concatenated, rowName: (head) => own.head(head + 1) });
+  const grid = { texts: texts.grid, number, columnName: (i: number) => own.number({ n: i + 1 }) };
+  const concatenated = new HeatGrid({ ...grid, label: own.concatenated, rowName: (head) => own.head({ n: head + 1 }) });
   const projected = new HeatGrid({ ...grid, label: own.projected, rowName: (row) => texts.story.row(row + 1) });
-  const root = h("div", { className: "figure" },
-    h("h3", {}, own.headsTitle), lead, maps, words,
+  const parts = [lead, maps, words,
     h("div", { className: "side-by-side" },
       h("figure", { className: "concatenated" }, concatenated.root, h("figcaption", {}, own.concatenated)),
-      h("figure", { className: "projected" }, projected.root, h("figcaption", {}, own.projected))));
+      h("figure", { className: "projected" }, projected.root, h("figcaption", {}, own.projected)))];
 
   const draw = (shown: HeadsView) => {
     const { scene, answers } = shown;
     const { config, result, layer, head, dark } = scene;
     const d = answers[0]!.output.length;
-    write(lead, own.headsLead(answers.length, d));
+    write(lead, own.headsLead({ heads: answers.length, d }));
     while (maps.childElementCount > answers.length) maps.lastElementChild!.remove();
     while (maps.childElementCount < answers.length) {
       const index = maps.childElementCount;
-      maps.append(mapButton(own.head(index + 1), () => choose({ head: index })));
+      maps.append(mapButton(own.head({ n: index + 1 }), () => choose({ head: index })));
     }
-    answers.forEach((answer, index) => drawMap(maps.children[index] as HTMLElement, shown, answer, texts));
+    answers.forEach((answer, index) => drawMap(maps.children[index] as HTMLElement, shown, answer, texts, own));
     const all = Float64Array.from(answers.flatMap(({ output }) => [...output]));
     concatenated.draw({
       values: all, rows: answers.length, columns: d, dark, scale: signedScale(all), marked: { row: head },
@@ -61,7 +64,7 @@ export function buildHeads({ texts, choose }: Story): { root: HTMLElement; draw(
       config.layer_scale ? own.layerScale : "", shown.changed ? own.projectionOwn : "",
     ].join(" "));
   };
-  return { root, draw };
+  return { parts, draw };
 }
 
 /** As many columns as the heads' outputs have, if they fill whole rows. */
@@ -73,7 +76,7 @@ function mapButton(name: string, press: () => void): HTMLElement {
   return made;
 }
 
-function drawMap(root: HTMLElement, { scene, query, paper, scale }: HeadsView, { weights }: Answer, texts: Story["texts"]): void {
+function drawMap(root: HTMLElement, { scene, query, paper, scale }: HeadsView, { weights }: Answer, texts: Story["texts"], own: Words): void {
   const { config, shape: { gridRows: rows, gridCols: columns }, dark } = scene;
   const prefix = config.prefix.length;
   const [canvas, name, small] = [...root.children] as [HTMLCanvasElement, HTMLElement, HTMLElement];
@@ -93,8 +96,28 @@ function drawMap(root: HTMLElement, { scene, query, paper, scale }: HeadsView, {
   const most = weights.indexOf(Math.max(...weights));
   root.ariaPressed = String(index === scene.head);
   const where = { token: tokenName(most, scene, texts), share: percent(weights[most]!) };
-  root.ariaDescription = texts.score.headName({ n: index + 1, ...where });
-  write(name, texts.score.head(index + 1));
+  root.ariaDescription = own.headName({ n: index + 1, ...where });
+  write(name, own.head({ n: index + 1 }));
   write(small, config.prefix.map((_, token) =>
-    texts.score.ofPrefix(tokenName(token, scene, texts), percent(weights[token]!))).join(", "));
+    own.ofPrefix({ name: tokenName(token, scene, texts), share: percent(weights[token]!) })).join(", "));
+}
+
+/** A table of all tokens, in a part that opens. It is filled only while it is open. */
+export function buildTable(own: Words): { root: HTMLElement; draw(answer: Answer, name: (token: number) => string): void } {
+  const body = h("tbody");
+  const head = h("thead", {}, h("tr", {}, ...Object.values(own.tableHead).map((text) => h("th", { scope: "col" }, text))));
+  const root = h("details", {}, h("summary", {}, own.table),
+    h("div", { className: "grid-scroll" }, saveableTable(h("table", {}, head, body), own.table)));
+  let fill = () => {};
+  root.addEventListener("toggle", () => fill());
+  const draw = ({ scores, weights }: Answer, name: (token: number) => string) => {
+    fill = () => {
+      if (!root.open) return;
+      body.replaceChildren(...[...scores].map((score, token) =>
+        h("tr", { data: { score: String(score), share: String(weights[token]) } },
+          h("th", { scope: "row" }, name(token)), h("td", {}, number(score, 4)), h("td", {}, decimal(weights[token]!, 4)))));
+    };
+    fill();
+  };
+  return { root, draw };
 }

@@ -1,4 +1,4 @@
-/** Numbers as coloured cells. Those of the model can be dragged. */
+/** Numbers as coloured cells. Those of the model can be dragged. A row of them is one stop of the Tab key. */
 import { css } from "../../../colour.ts";
 import type { Colour } from "../../../../base/heat.ts";
 import { number } from "../../../texts/words.ts";
@@ -8,9 +8,8 @@ import { write } from "../../../write.ts";
 
 const LINE = 8; // stacks side by side, also on a phone
 const PER_PIXEL = 0.02;
-const STEPS: Record<string, number> = {
-  ArrowUp: 0.1, ArrowRight: 0.1, ArrowDown: -0.1, ArrowLeft: -0.1, PageUp: 1, PageDown: -1,
-};
+const STEPS: Record<string, number> = { ArrowUp: 0.1, ArrowDown: -0.1, PageUp: 1, PageDown: -1 };
+const WAYS: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1 };
 const MOST = 100; // a larger number is of no use, and a softmax of it would overflow the colours
 
 /** What a row of numbers means: its sign at the left, its name for screen readers. */
@@ -50,12 +49,12 @@ export class Stacks {
   elements = (row: number): HTMLElement[] => this.#rows[row]!.cells.map(({ root }) => root);
 
   #build(count: number): void {
-    for (const row of this.#rows) row.cells = Array.from({ length: count }, (_, i) => made(row.options, i));
+    for (const row of this.#rows) row.cells = Array.from({ length: count }, (_, i) => made(row, i));
     const lines = Array.from({ length: Math.ceil(count / LINE) }, (_, line) => {
       const signs = this.#rows.map(({ options }) => h("span", { className: "sign" }, options.sign));
       const stacks = Array.from({ length: Math.min(LINE, count - line * LINE) }, (_, i) =>
         h("div", { className: "stack" }, ...this.#rows.map(({ cells }) => cells[line * LINE + i]!.root)));
-      return h("div", { className: "line" }, h("div", { className: "stack", aria: { hidden: "true" } }, ...signs), ...stacks);
+      return h("div", { className: "stack-line" }, h("div", { className: "stack", aria: { hidden: "true" } }, ...signs), ...stacks);
     });
     this.root.replaceChildren(...lines);
   }
@@ -80,12 +79,17 @@ function isLight(colour: Colour): boolean {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179;
 }
 
-function made({ name, change }: RowOptions, index: number): Cell {
+function made(row: { cells: Cell[]; options: RowOptions }, index: number): Cell {
+  const { name, change } = row.options;
   const root = h("span", { className: "number" });
   const cell: Cell = { root, value: 0 };
   if (!change) return cell;
   root.role = "spinbutton";
-  root.tabIndex = 0;
+  root.tabIndex = index === 0 ? 0 : -1;
+  root.addEventListener("focus", () => {
+    for (const other of row.cells) other.root.tabIndex = other === cell ? 0 : -1;
+  });
+  root.addEventListener("keydown", ({ key }) => row.cells[index + (WAYS[key] ?? NaN)]?.root.focus());
   root.ariaLabel = name(index);
   root.ariaValueMin = String(-MOST);
   root.ariaValueMax = String(MOST);
@@ -114,7 +118,7 @@ function listen(cell: Cell, change: (value: number | undefined) => void): void {
     const step = STEPS[event.key];
     if (step !== undefined) change(cell.value + step);
     else if (["Delete", "Backspace"].includes(event.key)) change(undefined);
-    else return;
+    else if (!(event.key in WAYS)) return;
     event.preventDefault();
   });
 }

@@ -4,13 +4,16 @@ import { heat, place, type Scale } from "../../../../base/heat.ts";
 import { sized } from "../../../figure/canvas.ts";
 import { percent } from "../../../logits.ts";
 import { accent } from "../../../pixels.ts";
-import type { Texts } from "../../../texts/en.ts";
+import type { Said } from "../../../texts/sentences.ts";
 import { number } from "../../../texts/words.ts";
 import { h } from "../../../dom.ts";
 import { saveable } from "../../../figure/parts.ts";
 import { signedColour, signedScale } from "../../grid.ts";
 import { type Answer, outputOf } from "./head.ts";
 import { write } from "../../../write.ts";
+import type { texts } from "./texts/en.ts";
+
+type Words = Said<typeof texts>;
 
 /** How far the figure is built up while it plays. Counts of tokens, or 0 to 1. */
 export interface Progress {
@@ -34,7 +37,7 @@ export interface Row extends Answer {
 
 const CELL = 14;
 const [LEFT, HEAD, GAP] = [56, 18, 12];
-const [SCORES, SHARES, OUT] = [64, 60, 28];
+const [SCORES, SHARES, VALUE, OUT] = [52, 48, 6, 28]; // VALUE is the height of one number of a value
 
 export class Strip {
   readonly root: HTMLElement;
@@ -42,15 +45,15 @@ export class Strip {
   readonly #scroll: HTMLElement;
   readonly #words = h("p", { className: "grid-words" });
   readonly #legend = h("p", { className: "grid-legend" });
-  readonly #texts: Texts["score"];
+  readonly #texts: Words;
   #row?: Row;
 
-  constructor(texts: Texts, point: (token: number) => void) {
-    this.#texts = texts.score;
+  constructor(words: Words, point: (token: number) => void) {
+    this.#texts = words;
     this.canvas.role = "slider";
-    this.canvas.ariaLabel = texts.score.strip;
+    this.canvas.ariaLabel = words.strip;
     this.canvas.ariaValueMin = "0";
-    this.#scroll = h("div", { className: "grid-scroll" }, saveable(this.canvas, texts.score.strip));
+    this.#scroll = h("div", { className: "grid-scroll" }, saveable(this.canvas, words.strip));
     this.root = h("div", { className: "grid" }, this.#scroll, this.#legend, this.#words);
     this.#listen(point);
   }
@@ -58,7 +61,7 @@ export class Strip {
   draw(row: Row): void {
     this.#row = row;
     const { scores: { length: tokens }, output: { length: d } } = row;
-    const [width, height] = [LEFT + tokens * CELL + GAP + OUT + 4, HEAD + SCORES + SHARES + 3 * GAP + d * CELL + 2];
+    const [width, height] = [LEFT + tokens * CELL + GAP + OUT + 4, HEAD + SCORES + SHARES + 3 * GAP + d * VALUE + 2];
     const context = sized(this.canvas, width, height);
     const style = getComputedStyle(this.canvas);
     context.fillStyle = style.backgroundColor;
@@ -78,7 +81,7 @@ export class Strip {
     const { key, name, scores, weights, scale } = this.#row!;
     const text = this.#texts.of({ token: name(key), score: number(scores[key]!), share: percent(weights[key]!) });
     write(this.#words, text);
-    write(this.#legend, this.#texts.stripLegend(percent(scale.top), number(topValue)));
+    write(this.#legend, this.#texts.stripLegend({ share: percent(scale.top), top: number(topValue) }));
     const { ariaValueNow } = this.canvas;
     this.canvas.ariaValueNow = String(key);
     this.canvas.ariaValueMax = String(scores.length - 1);
@@ -136,7 +139,7 @@ function drawMarks({ context, row: { marks, query, scores }, quiet, ink }: Pen):
   context.fillText("▾", left(query) + 3, HEAD + 4);
 }
 
-function drawScores({ context, row, quiet }: Pen, { scores: label }: Texts["score"]): void {
+function drawScores({ context, row, quiet }: Pen, { scores: label }: Words): void {
   const { scores, progress, dark } = row;
   const { signed: top } = signedScale(scores);
   const middle = HEAD + SCORES / 2;
@@ -151,7 +154,7 @@ function drawScores({ context, row, quiet }: Pen, { scores: label }: Texts["scor
 }
 
 /** Bars from 0. A dashed line is at the share that all would have if they were equal. */
-function drawShares({ context, row, quiet }: Pen, { shares: label }: Texts["score"]): void {
+function drawShares({ context, row, quiet }: Pen, { shares: label }: Words): void {
   const { weights, scale, progress, dark } = row;
   const bottom = HEAD + SCORES + GAP + SHARES;
   const heightOf = (share: number) => (share / scale.top) * SHARES;
@@ -174,12 +177,12 @@ function drawShares({ context, row, quiet }: Pen, { shares: label }: Texts["scor
 }
 
 /** The values (d rows), each by its share, and their sum at the right. Returns the scale's top. */
-function drawValues({ context, row, quiet }: Pen, top: number, texts: Texts["score"]): number {
+function drawValues({ context, row, quiet }: Pen, top: number, texts: Words): number {
   const { values, weights, output: { length: d }, progress, dark } = row;
   const { signed } = signedScale(values);
   const cell = (value: number, x: number, i: number, width: number) => {
     context.fillStyle = signedColour(value, signed, dark);
-    context.fillRect(x, top + i * CELL, width - 1, CELL - 1);
+    context.fillRect(x, top + i * VALUE, width - 1, VALUE - 1);
   };
   context.fillStyle = quiet;
   context.fillText(texts.values, 0, top + 11, LEFT - 6);
@@ -193,7 +196,7 @@ function drawValues({ context, row, quiet }: Pen, top: number, texts: Texts["sco
   context.fillText(texts.outputShort, x, top - 5, OUT);
   outputOf(weights, values, progress.summed).forEach((value, i) => cell(value, x, i, OUT));
   context.strokeStyle = quiet;
-  context.strokeRect(x - 0.5, top - 0.5, OUT, d * CELL);
+  context.strokeRect(x - 0.5, top - 0.5, OUT, d * VALUE);
   return signed;
 }
 

@@ -1,22 +1,28 @@
 /** The elements of one score by hand, and what draws them. */
-import { type Scale, scaleOf } from "../../../../base/heat.ts";
-import { percent } from "../../../logits.ts";
-import type { Texts } from "../../../texts/en.ts";
-import { number } from "../../../texts/words.ts";
-import { cite } from "../../cite.ts";
+import { scaleOf } from "../../../../base/heat.ts";
 import { button, h } from "../../../dom.ts";
+import { percent } from "../../../logits.ts";
+import type { Said } from "../../../texts/sentences.ts";
+import { number } from "../../../texts/words.ts";
+import { write } from "../../../write.ts";
+import { fold } from "../../fold.ts";
+import { formula, over, root, row, sub, sup } from "../../formula.ts";
 import { HeatGrid, signedScale } from "../../grid.ts";
+import { productsOf } from "../../product.ts";
 import type { Scene, Story } from "../../scene.ts";
 import { tokenName } from "../../tokens.ts";
 import { rowOf } from "../../vectors.ts";
 import { Followed } from "./followed.ts";
-import { type Answer, answerOf, outputOf, products, sum, type Work } from "./head.ts";
-import { buildHeads } from "./heads.ts";
+import { type Answer, answerOf, outputOf, sum, type Work } from "./head.ts";
+import { buildHeads, buildTable } from "./heads.ts";
 import type { Stacks } from "./numbers.ts";
+import { buildSpread } from "./pictures.ts";
 import { type Player, steps } from "./play.ts";
+import { spreadOf } from "./spread.ts";
 import { Strip } from "./strip.ts";
-import { buildTable, marksOf } from "./words.ts";
-import { write } from "../../../write.ts";
+import type { texts } from "./texts/en.ts";
+
+type Words = Said<typeof texts>;
 
 interface Tools {
   pair: Stacks;
@@ -26,108 +32,103 @@ interface Tools {
 }
 
 /** The chapter's elements and what draws them. */
-export function buildView(story: Story, tools: Tools) {
-  const made = makeParts(story, tools);
-  const { bench, play, next, reset, whose, followed } = made;
-  const { leads, task, notice, cite: source } = story.texts.score;
-  const words = (className: string, text: string) => h("p", { className }, text);
-  const parts = [
-    ...leads.map((text) => words("lead", text)), made.differs, words("task", task), words("notice-this", notice),
-    cite(source), whose, h("div", { className: "plays" }, play, next, reset), made.caption,
-    bench, made.strip.root, made.table.root, made.heads.root,
-  ];
-  const draw = (work: Work, answer: Answer, player: Player) => {
-    const answers = work.heads.map((other, head) => (head === work.scene.head ? answer : other));
-    const scale = scaleOf(answers.map(({ weights }) => Float32Array.from(weights)), 1 / answer.scores.length);
-    drawWords(made, work, answer, player, story.texts);
-    drawMap(made, work, answer, player, scale);
-    drawPair(tools.pair, work);
-    drawValue(tools.value, work, answer);
-    drawTokens(made, work, answer, player, scale, story.texts);
-    made.heads.draw({ ...work, answers, scale });
-  };
-  return { parts, pointed: [made.map.canvas, made.strip.canvas], whose, play, next, reset, followed, draw };
-}
-
-type Parts = ReturnType<typeof makeParts>;
-type Words = Story["texts"]["score"];
-
-function makeParts(story: Story, { pair, value, point, choosePatch }: Tools) {
+export function buildView(story: Story, own: Words, { pair, value, point, choosePatch }: Tools) {
   const { texts } = story;
-  const own = texts.score;
+  let patchAt = (_row: number, _col: number): number => 0; // a scene says where the patches are
   const map = new HeatGrid({
-    label: own.map, texts: texts.grid, cell: 32, rowName: (row) => texts.story.row(row + 1), columnName: (col) => texts.story.column(col + 1),
-    point: (row, col) => point(made.tokenAt(row, col)),
+    label: own.map, texts: texts.grid, cell: 28, rowName: (row) => texts.story.row(row + 1), columnName: (col) => texts.story.column(col + 1),
+    point: (row, col) => point(patchAt(row, col)),
     choose: (row, col) => {
       choosePatch();
       story.choose({ patch: [row, col] });
     },
   });
-  const classKey = button(own.classKey, () => point(0));
   const plain = (text: string) => button(text, () => {});
-  const [pairName, valueName] = [h("h3"), h("h3")];
-  const equation = h("p", { className: "equation" });
-  const changed = h("p", { className: "changed-words" }), followed = new Followed(story);
+  const [play, next, reset] = [plain(own.play), plain(own.next), plain(own.reset)];
+  const whose = h("div"), [pairName, valueName] = [h("h3"), h("h3")];
+  const equation = h("p", { className: "equation" }), idle = h("p", { className: "idle" }), differs = h("p", { className: "idle" });
+  const caption = h("p", { className: "play-step", aria: { live: "polite" } });
+  const changed = h("p", { className: "changed-words" }), followed = new Followed(story, own);
+  const strip = new Strip(own, point), table = buildTable(own), heads = buildHeads(story, own), spread = buildSpread(own);
+  const shapes = h("p", { className: "shapes" }), rootText = h("p");
   const bench = h("div", { className: "bench" },
-    h("div", { className: "pick" }, map.root, classKey),
-    h("div", { className: "terms" }, pairName, pair.root, equation, valueName, value.root, changed, followed.root));
-  const made = {
-    map, classKey, pairName, valueName, equation, changed, followed, bench,
-    play: plain(own.play), next: plain(own.next), reset: plain(own.reset),
-    caption: h("p", { className: "step", aria: { live: "polite" } }),
-    differs: h("p", { className: "notice-this" }), whose: h("div"),
-    strip: new Strip(texts, point), table: buildTable(texts), heads: buildHeads(story),
-    tokenAt: (_row: number, _col: number): number => 0, // a scene says where the patches are
+    h("div", { className: "pick" }, map.root),
+    h("div", { className: "terms" }, pairName, pair.root,
+      h("div", { className: "sums" }, equation, formula(sub("s", row("i", "j")), "=", over(row(sub("q", "i"), "·", sub("k", "j")), root("d")))),
+      h("div", { className: "plays" }, play, next, caption)));
+  const panel = h("div", { className: "panel" }, whose, idle, bench, strip.root, h("div", { className: "changing" }, followed.root, reset), changed, differs, shapes);
+  const whole = formula("Attention", "(", "Q", ",", "K", ",", "V", ")", "=", "softmax", "(", over(row("Q", sup("K", "T")), root("d")), ")", "V");
+  const why = fold(story, own.rootTitle, rootText, spread.root);
+  const folds = [
+    fold(story, own.valueTitle, h("p", {}, own.valueText), valueName, value.root, whole, table.root),
+    why, fold(story, own.headsTitle, ...heads.parts),
+  ];
+  let shown: { scene: Scene; drawn?: Scene } | undefined;
+  /** Its sums take T² products, so they wait until they are seen. */
+  const drawSpread = () => {
+    if (!why.open || !shown || shown.drawn === shown.scene) return;
+    const made = spreadOf((shown.drawn = shown.scene));
+    const { raw, scaled, d, products } = made;
+    write(rootText, own.rootText({ pairs: products.length, d, raw: number(raw), scaled: number(scaled), with: percent(made.with), without: percent(made.without) }));
+    Object.assign(why.dataset, { raw, scaled, with: made.with, without: made.without });
+    spread.draw(made);
   };
-  return made;
+  why.addEventListener("toggle", drawSpread);
+
+  const draw = (work: Work, answer: Answer, player: Player) => {
+    const { scene, query, key, head, paper } = work, { config, shape: { gridRows: rows, gridCols: columns }, dark } = scene;
+    const answers = work.heads.map((other, at) => (at === scene.head ? answer : other));
+    const scale = scaleOf(answers.map(({ weights }) => Float32Array.from(weights)), 1 / answer.scores.length);
+    const name = (token: number) => tokenName(token, scene, texts), prefix = config.prefix.length, d = head.query.length, T = answer.scores.length;
+    patchAt = (row, col) => prefix + row * columns + col;
+    hiding(differs, differences(scene, own));
+    hiding(idle, query >= prefix && config.pool === "class" && scene.layer === config.depth - 1 ? own.idle : "");
+    write(pairName, own.pair({ query: name(query), key: name(key) }));
+    write(equation, equationOf(work, answer, own));
+    equation.dataset.score = String(answer.scores[key]);
+    write(valueName, own.value({ key: name(key), share: percent(answer.weights[key]!) }));
+    hiding(changed, work.changed ? changedWords(work, answer, own) : "");
+    reset.ariaDisabled = String(!work.changed);
+    write(play, player.playing ? own.pause : own.play);
+    const step = own.steps[player.step], text = typeof step === "string" ? step : step({ d, tokens: T });
+    write(caption, own.stepOf({ n: steps.indexOf(player.step) + 1, all: steps.length, text }));
+    for (const step of steps) bench.classList.toggle(`reached-${step}`, player.reached(step));
+    write(shapes, own.shapes({ tokens: T, d }));
+
+    const values = player.reached("softmax") ? answer.weights.subarray(prefix) : new Float64Array(rows * columns);
+    const marked = query < prefix ? {} : { marked: { row: scene.patch[0], column: scene.patch[1] } };
+    map.draw({ values, rows, columns, dark, scale, under: paper, ...marked });
+    drawPair(pair, work);
+    drawValue(value, work, answer);
+    strip.draw({ ...answer, values: head.values, key, query, marks: marksOf(scene, texts), name, scale, dark, progress: player.progress(T, key) });
+    table.draw(answer, name);
+    heads.draw({ ...work, answers, scale });
+    shown = { scene, drawn: shown?.drawn };
+    drawSpread();
+  };
+  return { panel, folds, pointed: [map.canvas, strip.canvas], whose, play, next, reset, followed, draw };
 }
 
-function drawWords(made: Parts, work: Work, answer: Answer, player: Player, texts: Texts): void {
-  const { scene, query, key, head } = work;
-  const own = texts.score;
-  const name = (token: number) => tokenName(token, scene, texts);
-  write(made.differs, differences(scene, own));
-  made.differs.hidden = made.differs.textContent === "";
-  write(made.pairName, own.pair(name(query), name(key)));
-  write(made.equation, equationOf(work, answer, own));
-  made.equation.dataset.score = String(answer.scores[key]);
-  write(made.valueName, own.value(name(key), percent(answer.weights[key]!)));
-  write(made.changed, work.changed ? changedWords(work, answer, own) : own.unchanged);
-  made.reset.ariaDisabled = String(!work.changed);
-  write(made.play, player.playing ? own.pause : own.play);
-  const text = own.steps[player.step](head.query.length, answer.scores.length);
-  const step = own.stepOf(steps.indexOf(player.step) + 1, steps.length, text);
-  write(made.caption, step);
-  for (const step of steps) made.bench.classList.toggle(`reached-${step}`, player.reached(step));
+function hiding(element: HTMLElement, text: string): void {
+  write(element, text);
+  element.hidden = text === "";
 }
 
-function drawMap(made: Parts, { scene, query, paper }: Work, { weights }: Answer, player: Player, scale: Scale): void {
-  const { config, shape: { gridRows: rows, gridCols: columns }, patch: [row, column], dark } = scene;
-  const prefix = config.prefix.length;
-  made.tokenAt = (row, col) => prefix + row * columns + col;
-  made.classKey.hidden = config.prefix[0] !== "class";
-  const values = player.reached("softmax") ? weights.subarray(prefix) : new Float64Array(rows * columns);
-  const marked = query < prefix ? {} : { marked: { row, column } };
-  made.map.draw({ values, rows, columns, dark, scale, under: paper, ...marked });
-}
-
-function drawTokens(made: Parts, work: Work, answer: Answer, player: Player, scale: Scale, texts: Texts): void {
-  const { scene, query, key, head } = work;
-  const name = (token: number) => tokenName(token, scene, texts);
-  const progress = player.progress(answer.scores.length, key);
-  const marks = marksOf(scene, texts);
-  made.strip.draw({ ...answer, values: head.values, key, query, marks, name, scale, dark: scene.dark, progress });
-  made.table.draw(answer, name);
+/** The first token of each row of the grid, and the class token. */
+function marksOf({ config, shape }: Scene, { story }: Story["texts"]): [token: number, name: string][] {
+  const rows = Array.from({ length: shape.gridRows }, (_, row): [number, string] =>
+    [config.prefix.length + row * shape.gridCols, story.row(row + 1)]);
+  return config.prefix[0] === "class" ? [[0, ""], ...rows] : rows;
 }
 
 const top = (list: Float64Array) => signedScale(list).signed;
 
 function drawPair(pair: Stacks, { head, own, key, scene: { dark } }: Work): void {
-  const d = head.query.length;
-  const terms = products(head, key);
+  const keyOf = ({ keys }: Work["head"]) => rowOf(keys, key, head.query.length);
+  const terms = productsOf(head.query, keyOf(head));
   pair.draw([
     { numbers: head.query, own: own.query, top: top(own.query) },
-    { numbers: rowOf(head.keys, key, d), own: rowOf(own.keys, key, d), top: top(own.keys) },
+    { numbers: keyOf(head), own: keyOf(own), top: top(own.keys) },
     { numbers: terms, top: top(terms) },
   ], dark);
 }
@@ -144,15 +145,15 @@ function drawValue(value: Stacks, { head, own, key, scene: { dark } }: Work, { w
 }
 
 function equationOf({ head, key, scene }: Work, { scores }: Answer, own: Words): string {
-  const whole = number(sum(products(head, key))), root = `√${head.query.length}`, score = number(scores[key]!);
-  if (scene.config.position !== "relative") return own.sum(whole, root, score);
-  return own.sumBias(whole, root, number(head.bias[key]!), score);
+  const d = head.query.length, whole = number(sum(productsOf(head.query, rowOf(head.keys, key, d))));
+  const values = { sum: whole, root: `√${d}`, score: number(scores[key]!), bias: number(head.bias[key]!) };
+  return scene.config.position === "relative" ? own.sumBias(values) : own.sum(values);
 }
 
 function changedWords({ own: before }: Work, { output }: Answer, own: Words): string {
   const old = outputOf(answerOf(before).weights, before.values);
   const length = (list: Float64Array) => number(Math.hypot(...list));
-  return own.changed(length(output.map((number, i) => number - old[i]!)), length(old));
+  return own.changed({ moved: length(output.map((number, i) => number - old[i]!)), length: length(old) });
 }
 
 /** What is otherwise in this model than in a plain ViT. */
