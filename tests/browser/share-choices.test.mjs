@@ -18,6 +18,7 @@ const CHOICES = {
   patches: { filter: "5", added: "7" },
   positions: { kind: "learned", placed: "off" },
   score: { query: "patch" },
+  block: { token: "patch" },
   layers: { "out-mlp-1-0": "on", "out-head-0-2": "on" },
   strokes: { moment: "3" },
   doubt: { temperature: "4" },
@@ -30,7 +31,7 @@ const CHOICES = {
 /** Where the choices are made. Others are made at the id of their name. */
 const CONTROLS = {
   filter: "#patches-filters", added: "#patches-added",
-  kind: "#positions-kind", placed: "#scramble-positions", query: "#score .chips",
+  kind: "#positions-kind", placed: "#scramble-positions", query: "#score .chips", token: "#block .chips >> nth=0",
   "out-mlp-1-0": ".part[data-part='mlp 1 0']", "out-head-0-2": ".part[data-part='head 0 2']",
   moment: "#strokes-time", temperature: "#doubt .temperature input", step: "#learning-step",
   "live-ours": "#learning-live [data-kind=ours]", "live-myvit": "#learning-live [data-kind=myvit]",

@@ -10,6 +10,7 @@ const BUILT = {
   patches: "#patches-filters",
   positions: ".verdict-and-scores tbody tr",
   score: ".number",
+  block: ".dots circle",
   layers: ".layers[aria-busy=false]",
   strokes: "#strokes-progress[data-done=true]",
   doubt: ".softmax",

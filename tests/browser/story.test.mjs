@@ -8,7 +8,7 @@ import { Vit } from "../../dist/vit.js";
 import { DIGITS, draw, ink, openCloser, prediction, saved, settled, skip, toChapter, withBrowser } from "./harness.mjs";
 import { drawingOn, readBy, weightsOf } from "./story.mjs";
 
-const CHAPTERS = ["patches", "score", "positions", "layers", "why", "learning", "doubt", "cnn", "masks", "teach"];
+const CHAPTERS = ["patches", "score", "block", "positions", "layers", "why", "learning", "doubt", "cnn", "masks", "teach"];
 
 describe("the story", { skip }, () => {
   const browser = withBrowser();

@@ -25,6 +25,7 @@ import { Walk } from "./walk.ts";
 const CHAPTERS: Record<string, () => Promise<Chapter>> = {
   patches: () => import("./chapters/patches/chapter.ts"),
   score: () => import("./chapters/score/chapter.ts"),
+  block: () => import("./chapters/block/chapter.ts"),
   positions: () => import("./chapters/positions/chapter.ts"),
   layers: () => import("./chapters/layers/chapter.ts"),
   why: () => import("./chapters/why/chapter.ts"),

@@ -305,6 +305,7 @@ export const de = {
     patches: "Vom Patch zum Token",
     positions: "Wo bin ich?",
     score: "Ein Score von Hand",
+    block: "Ein Token geht durch einen Block",
     layers: "Schicht für Schicht",
     doubt: "Wie sicher ist das Modell?",
     learning: "Wie es gelernt hat",

@@ -93,6 +93,7 @@ const chapters = {
   patches: "Patch to token",
   positions: "Where am I?",
   score: "One score by hand",
+  block: "One token walks through one block",
   layers: "Layer by layer",
   doubt: "How sure is it?",
   learning: "How it learnt",

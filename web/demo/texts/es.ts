@@ -308,6 +308,7 @@ export const es = {
     patches: "Del parche al token",
     positions: "¿Dónde estoy?",
     score: "Una puntuación a mano",
+    block: "Un token recorre un bloque",
     layers: "Capa a capa",
     doubt: "¿Hasta qué punto está seguro?",
     learning: "Cómo aprendió",

@@ -309,6 +309,7 @@ export const fr = {
     patches: "Du patch au jeton",
     positions: "Où suis-je\u202f?",
     score: "Un score à la main",
+    block: "Un jeton traverse un bloc",
     layers: "Couche après couche",
     doubt: "À quel point est-il sûr\u202f?",
     learning: "Comment il a appris",

@@ -307,6 +307,7 @@ export const sr = {
     patches: "Od isečka do tokena",
     positions: "Gde sam?",
     score: "Jedan rezultat ručno",
+    block: "Jedan token prolazi kroz jedan blok",
     layers: "Sloj po sloj",
     doubt: "Koliko je siguran?",
     learning: "Kako je učio",

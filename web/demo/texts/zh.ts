@@ -295,6 +295,7 @@ export const zh = {
     patches: "从图块到词元",
     positions: "我在哪里？",
     score: "手算一个分数",
+    block: "一个词元走过一个编码块",
     layers: "一层一层",
     doubt: "它有多确定？",
     learning: "它如何学会",

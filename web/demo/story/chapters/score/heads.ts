@@ -14,6 +14,7 @@ import type { texts } from "./texts/en.ts";
 import { write } from "../../../write.ts";
 
 type Words = Said<typeof texts>;
+type MapWords = Pick<Words, "head" | "headName" | "ofPrefix">;
 
 const CELL = 14;
 
@@ -28,13 +29,13 @@ export interface HeadsView {
 
 /** Returns the figure and what draws it. */
 export function buildHeads({ texts, choose }: Story, own: Words): { parts: HTMLElement[]; draw(shown: HeadsView): void } {
-  const maps = h("div", { className: "head-maps" });
+  const maps = buildMaps(texts, own, (head) => choose({ head }));
   const lead = h("p");
   const words = h("p", { className: "projection" });
   const grid = { texts: texts.grid, number, columnName: (i: number) => own.number({ n: i + 1 }) };
   const concatenated = new HeatGrid({ ...grid, label: own.concatenated, rowName: (head) => own.head({ n: head + 1 }) });
   const projected = new HeatGrid({ ...grid, label: own.projected, rowName: (row) => texts.story.row(row + 1) });
-  const parts = [lead, maps, words,
+  const parts = [lead, maps.root, words,
     h("div", { className: "side-by-side" },
       h("figure", { className: "concatenated" }, concatenated.root, h("figcaption", {}, own.concatenated)),
       h("figure", { className: "projected" }, projected.root, h("figcaption", {}, own.projected)))];
@@ -44,12 +45,7 @@ export function buildHeads({ texts, choose }: Story, own: Words): { parts: HTMLE
     const { config, result, layer, head, dark } = scene;
     const d = answers[0]!.output.length;
     write(lead, own.headsLead({ heads: answers.length, d }));
-    while (maps.childElementCount > answers.length) maps.lastElementChild!.remove();
-    while (maps.childElementCount < answers.length) {
-      const index = maps.childElementCount;
-      maps.append(mapButton(own.head({ n: index + 1 }), () => choose({ head: index })));
-    }
-    answers.forEach((answer, index) => drawMap(maps.children[index] as HTMLElement, shown, answer, texts, own));
+    maps.draw(shown);
     const all = Float64Array.from(answers.flatMap(({ output }) => [...output]));
     concatenated.draw({
       values: all, rows: answers.length, columns: d, dark, scale: signedScale(all), marked: { row: head },
@@ -70,13 +66,27 @@ export function buildHeads({ texts, choose }: Story, own: Words): { parts: HTMLE
 /** As many columns as the heads' outputs have, if they fill whole rows. */
 const columnsOf = (width: number, d: number): number => (width % d === 0 ? d : 1);
 
+/** The maps of all heads; one is chosen by a press. */
+export function buildMaps(texts: Story["texts"], own: MapWords, choose: (head: number) => void) {
+  const root = h("div", { className: "head-maps" });
+  const draw = (shown: Omit<HeadsView, "changed">) => {
+    while (root.childElementCount > shown.answers.length) root.lastElementChild!.remove();
+    while (root.childElementCount < shown.answers.length) {
+      const index = root.childElementCount;
+      root.append(mapButton(own.head({ n: index + 1 }), () => choose(index)));
+    }
+    shown.answers.forEach((answer, index) => drawMap(root.children[index] as HTMLElement, shown, answer, texts, own));
+  };
+  return { root, draw };
+}
+
 function mapButton(name: string, press: () => void): HTMLElement {
   const made = button("", press, { className: "head-map" });
   made.append(h("canvas", { aria: { hidden: "true" } }), h("span", {}, name), h("small"));
   return made;
 }
 
-function drawMap(root: HTMLElement, { scene, query, paper, scale }: HeadsView, { weights }: Answer, texts: Story["texts"], own: Words): void {
+function drawMap(root: HTMLElement, { scene, query, paper, scale }: Omit<HeadsView, "changed">, { weights }: Answer, texts: Story["texts"], own: MapWords): void {
   const { config, shape: { gridRows: rows, gridCols: columns }, dark } = scene;
   const prefix = config.prefix.length;
   const [canvas, name, small] = [...root.children] as [HTMLCanvasElement, HTMLElement, HTMLElement];

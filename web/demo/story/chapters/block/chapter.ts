@@ -1,0 +1,141 @@
+/** One token's way through one block: norm, attention, sum, norm, MLP, sum. */
+import { h } from "../../../dom.ts";
+import { saveable, svg, withStyles } from "../../../figure/parts.ts";
+import { percent } from "../../../logits.ts";
+import { inWords } from "../../../remedy.ts";
+import type { Said } from "../../../texts/sentences.ts";
+import { number } from "../../../texts/words.ts";
+import { write } from "../../../write.ts";
+import { cite } from "../../cite.ts";
+import { fold } from "../../fold.ts";
+import { signedColour, signedScale } from "../../grid.ts";
+import { buildGuess } from "../../guess.ts";
+import { buildProduct, productsOf, sumOf } from "../../product.ts";
+import type { Build, Scene, Story } from "../../scene.ts";
+import { tokenName } from "../../tokens.ts";
+import { rowOf } from "../../vectors.ts";
+import { loadWeights, type Weights } from "../../weights.ts";
+import { answerOf, headOf } from "../score/head.ts";
+import { insideOf, rowOfQkv } from "./compute.ts";
+import { buildRoad, isPart, type Part, type Way } from "./figure.ts";
+import { buildOpen } from "./panels.ts";
+import { texts } from "./texts/en.ts";
+
+export { texts };
+type Words = Said<typeof texts>;
+
+export const build: Build<typeof texts> = (root, story, words) => {
+  const { choices } = story;
+  const lead = h("p", { className: "lead" }), where = h("p", { className: "where" }), status = h("p", { role: "status" }), notes = h("p", { className: "notes" });
+  const whose = choices.chips("token", words.whose, [["patch", words.patchToken], ["class", words.classToken]], "patch", story.redraw);
+  /** Until the visitor chooses, a token that moves the answer: in the last block that is the class token alone. */
+  const proposed = ({ config, layer }: Scene) => (config.pool === "class" && layer === config.depth - 1 ? "class" : "patch");
+  const open = (part: Part) => {
+    choices.set("part", part);
+    road.show(part);
+    opened.show(part);
+  };
+  const road = buildRoad(words, open), opened = buildOpen(story, words), lists = buildLists(story, words);
+  root.append(lead, h("div", { className: "panel" }, h("div", { className: "choosing" }, whose.root, where), road.root, notes, status, opened.root));
+  const guess = buildGuess(root, story, {
+    question: words.question,
+    options: words.options,
+    async truth(now) {
+      const closed = await story.classify(now, { ablate: { mlps: Array.from({ length: now.config.depth }, (_, layer) => layer) } });
+      if (!closed) return undefined;
+      const [whole, best] = [now.result.classes[0]!, closed.classes[0]!];
+      const option = best.index !== whole.index || best.p < 0.5 ? "lost" : whole.p - best.p < SAME ? "nothing" : "little";
+      return { option, words: words.closed({ label: best.label, share: percent(best.p), whole: whole.label, wholeShare: percent(whole.p) }) };
+    },
+  });
+  root.append(lists.root, buildRoads(story, words), cite(words.cite));
+  const chosen = choices.of("part");
+  open(isPart(chosen) ? chosen : "norm1");
+
+  const weightsOf = loadWeights((failure) => {
+    status.textContent = failure ? words.missing({ why: inWords(failure) }) : "";
+    if (!failure) story.redraw();
+  });
+  return (scene) => {
+    const { config, layer } = scene, hasClass = config.prefix[0] === "class";
+    whose.root.hidden = !hasClass;
+    if (!choices.of("token")) whose.value = proposed(scene);
+    const token = hasClass && whose.value === "class" ? 0 : scene.token, weights = weightsOf(scene);
+    const way = wayOf(scene, token, weights);
+    writeLead(lead, words, config.width);
+    write(where, words.where({ n: layer + 1, all: config.depth, token: tokenName(token, scene, story.texts) }));
+    const idle = config.pool === "class" && layer === config.depth - 1 && token > 0;
+    write(notes, [config.stem.length > 0 && layer === 0 && words.stem, config.norm === "post" && words.post, !config.residual && words.noResidual, idle && words.lastBlock]
+      .filter(Boolean).join(" "));
+    notes.hidden = notes.textContent === "";
+    road.draw(way);
+    opened.draw(way);
+    lists.draw(way, weights);
+    guess(scene);
+  };
+};
+
+const SAME = 0.005; // of probability, which the page's percentages hardly show
+
+function writeLead(lead: HTMLElement, words: Words, width: number): void {
+  const [before, after] = words.lead({ width, added: "\0" }).split("\0");
+  if (lead.dataset.width !== String(width)) lead.replaceChildren(before!, h("b", {}, words.added), after!);
+  lead.dataset.width = String(width);
+}
+
+function wayOf(scene: Scene, token: number, weights: Weights | undefined): Way {
+  const { result: { trace }, config, layer } = scene, { width } = config;
+  const at = (list: Float32Array) => rowOf(list, token, width);
+  const before = at(trace.tokens(layer)), after = at(trace.tokens(layer + 1)), added = [at(trace.added(layer, "attention")), at(trace.added(layer, "mlp"))] as Way["added"];
+  const inside = weights && insideOf(config, weights, layer, before, added[0]);
+  const sum = added[0].map((value, i) => value + (config.residual ? before[i]! : 0));
+  const middle = config.norm === "post" && inside ? Float32Array.from(inside.norms[0].y) : sum;
+  const shares = Array.from({ length: config.heads }, (_, head) => answerOf(headOf({ ...scene, head }, token)).weights);
+  return { scene, token, tokens: [before, middle, after], added, shares, inside };
+}
+
+/** One number of the chosen head's query, key or value as a product. */
+function buildLists(story: Story, words: Words) {
+  const text = h("p"), sum = h("output", { id: "block-sum" }), theirs = h("span", { className: "theirs" });
+  const again = () => last && draw(...last);
+  const which = story.choices.chips("list", words.which, [["q", "q"], ["k", "k"], ["v", "v"]], "q", again);
+  const one = story.choices.slider("number", words.number, [1, 1, 1], 1, again);
+  const product = buildProduct(words.numbers, words.rows);
+  const root = fold(story, words.productTitle, text, h("div", { className: "choosing" }, which.root, one.label), product.root, h("p", {}, sum, " ", theirs));
+  let last: [Way, Weights | undefined] | undefined, fitted = 0;
+  const draw = (way: Way, weights: Weights | undefined) => {
+    last = [way, weights];
+    const { scene: { config, layer, head, result: { trace }, dark }, token, inside } = way;
+    if (!weights || !inside || !root.open) return;
+    const d = config.head_width, at = ["q", "k", "v"].indexOf(which.value);
+    one.input.max = String(d);
+    story.choices.restore("number", one.input);
+    const n = one.input.valueAsNumber - 1, { inputs, weights: row, bias } = rowOfQkv(config, weights, layer, inside.input, at, head, n);
+    if (fitted !== inputs.length) product.fit(Array.from(inputs, (_, i) => String(i + 1)), 8);
+    fitted = inputs.length;
+    const { signed } = signedScale(inputs), products = productsOf(inputs, row), all = sumOf(products);
+    product.draw({ inputs, colour: (value) => signedColour(value, signed, dark), weights: row, products, dark });
+    const own = [trace.queries, trace.keys, trace.values][at]!.call(trace, layer, head)[token * d + n]!;
+    write(text, `${words.productText({ n: n + 1, sign: which.value, head: head + 1 })} ${config.qk_norm ? words.qkNorm : ""}`);
+    write(sum, words.sum({ all: inputs.length, sum: number(all, 4), bias: number(bias, 4), value: number(all + bias, 4) }));
+    write(theirs, words.model({ value: number(own, 4) }));
+    Object.assign(sum.dataset, { sum: all + bias, model: own });
+  };
+  root.addEventListener("toggle", () => last && draw(...last));
+  return { root, draw };
+}
+
+/** Two small roads: the norm on the side path, and on the road. */
+function buildRoads(story: Story, words: Words): HTMLElement {
+  const road = (name: "pre" | "post") => {
+    const picture = svg("svg", { class: "small-road", viewBox: "0 0 300 120", role: "img", "aria-label": words.places[name] },
+      svg("path", { class: "side", d: name === "pre" ? "M20 30C32 30 26 88 48 88H190C206 88 210 70 210 42" : "M20 30C32 30 44 88 70 88H110C176 88 180 70 180 42" }),
+      svg("path", { class: "road", d: "M0 30H300" }),
+      ...([["pre", 48, 72, words.norm], ["pre", 112, 72, "f"], ["post", 70, 72, "f"], ["post", 214, 14, words.norm]] as const).filter(([of]) => of === name).flatMap(([, x, y, said]) => [
+        svg("rect", { class: "box", x, y, width: 54, height: 32, rx: 8 }), svg("text", { x: x + 27, y: y + 21, "text-anchor": "middle" }, said)]),
+      svg("circle", { class: "box", cx: name === "pre" ? 210 : 180, cy: 30, r: 12 }), svg("path", { class: "sign", d: `M${name === "pre" ? 204 : 174} 30h12m-6 -6v12` }));
+    return h("figure", {}, saveable(picture, words.places[name], () => withStyles(picture)), h("figcaption", {}, words.places[name]));
+  };
+  return fold(story, words.roadTitle, h("p", {}, `${words.roadText} `, h("a", { href: "#learning" }, `${words.without}.`)),
+    h("p", {}, words.normPlaces), h("div", { className: "side-by-side" }, road("pre"), road("post")));
+}
