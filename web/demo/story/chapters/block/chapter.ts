@@ -31,11 +31,14 @@ export const build: Build<typeof texts> = (root, story, words) => {
   /** Until the visitor chooses, a token that moves the answer: in the last block that is the class token alone. */
   const proposed = ({ config, layer }: Scene) => (config.pool === "class" && layer === config.depth - 1 ? "class" : "patch");
   const open = (part: Part) => {
-    choices.set("part", part);
     road.show(part);
     opened.show(part);
   };
-  const road = buildRoad(words, open), opened = buildOpen(story, words), lists = buildLists(story, words);
+  const road = buildRoad(words, (part) => {
+    choices.set("part", part);
+    open(part);
+  });
+  const opened = buildOpen(story, words), lists = buildLists(story, words);
   root.append(lead, h("div", { className: "panel" }, h("div", { className: "choosing" }, whose.root, where), road.root, notes, status, opened.root));
   const guess = buildGuess(root, story, {
     question: words.question,

@@ -112,22 +112,14 @@ function drawMap(root: HTMLElement, { scene, query, paper, scale }: Omit<HeadsVi
     own.ofPrefix({ name: tokenName(token, scene, texts), share: percent(weights[token]!) })).join(", "));
 }
 
-/** A table of all tokens, in a part that opens. It is filled only while it is open. */
-export function buildTable(own: Words): { root: HTMLElement; draw(answer: Answer, name: (token: number) => string): void } {
+/** A table of all tokens. */
+export function buildTable(own: Words) {
   const body = h("tbody");
   const head = h("thead", {}, h("tr", {}, ...Object.values(own.tableHead).map((text) => h("th", { scope: "col" }, text))));
-  const root = h("details", {}, h("summary", {}, own.table),
-    h("div", { className: "grid-scroll" }, saveableTable(h("table", {}, head, body), own.table)));
-  let fill = () => {};
-  root.addEventListener("toggle", () => fill());
-  const draw = ({ scores, weights }: Answer, name: (token: number) => string) => {
-    fill = () => {
-      if (!root.open) return;
-      body.replaceChildren(...[...scores].map((score, token) =>
-        h("tr", { data: { score: String(score), share: String(weights[token]) } },
-          h("th", { scope: "row" }, name(token)), h("td", {}, number(score, 4)), h("td", {}, decimal(weights[token]!, 4)))));
-    };
-    fill();
-  };
+  const root = h("div", { className: "grid-scroll" }, saveableTable(h("table", {}, head, body), own.table));
+  const draw = ({ scores, weights }: Answer, name: (token: number) => string) =>
+    body.replaceChildren(...[...scores].map((score, token) =>
+      h("tr", { data: { score: String(score), share: String(weights[token]) } },
+        h("th", { scope: "row" }, name(token)), h("td", {}, number(score, 4)), h("td", {}, decimal(weights[token]!, 4)))));
   return { root, draw };
 }

@@ -59,20 +59,22 @@ export function buildView(story: Story, own: Words, { pair, value, point, choose
   const panel = h("div", { className: "panel" }, whose, idle, bench, strip.root, h("div", { className: "changing" }, followed.root, reset), changed, differs, shapes);
   const whole = formula("Attention", "(", "Q", ",", "K", ",", "V", ")", "=", "softmax", "(", over(row("Q", sup("K", "T")), root("d")), ")", "V");
   const why = fold(story, own.rootTitle, rootText, spread.root);
-  const folds = [
-    fold(story, own.valueTitle, h("p", {}, own.valueText), valueName, value.root, whole, table.root),
-    why, fold(story, own.headsTitle, ...heads.parts),
-  ];
-  let shown: { scene: Scene; drawn?: Scene } | undefined;
+  const all = fold(story, own.valueTitle, h("p", {}, own.valueText), valueName, value.root, whole, table.root);
+  const folds = [all, why, fold(story, own.headsTitle, ...heads.parts)];
+  let shown: { work: Work; answer: Answer } | undefined, measured: Scene | undefined;
+  const drawTable = () => {
+    if (all.open && shown) table.draw(shown.answer, (token) => tokenName(token, shown!.work.scene, texts));
+  };
   /** Its sums take T² products, so they wait until they are seen. */
   const drawSpread = () => {
-    if (!why.open || !shown || shown.drawn === shown.scene) return;
-    const made = spreadOf((shown.drawn = shown.scene));
+    if (!why.open || !shown || measured === shown.work.scene) return;
+    const made = spreadOf((measured = shown.work.scene));
     const { raw, scaled, d, products } = made;
     write(rootText, own.rootText({ pairs: products.length, d, raw: number(raw), scaled: number(scaled), with: percent(made.with), without: percent(made.without) }));
     Object.assign(why.dataset, { raw, scaled, with: made.with, without: made.without });
     spread.draw(made);
   };
+  all.addEventListener("toggle", drawTable);
   why.addEventListener("toggle", drawSpread);
 
   const draw = (work: Work, answer: Answer, player: Player) => {
@@ -101,9 +103,9 @@ export function buildView(story: Story, own: Words, { pair, value, point, choose
     drawPair(pair, work);
     drawValue(value, work, answer);
     strip.draw({ ...answer, values: head.values, key, query, marks: marksOf(scene, texts), name, scale, dark, progress: player.progress(T, key) });
-    table.draw(answer, name);
     heads.draw({ ...work, answers, scale });
-    shown = { scene, drawn: shown?.drawn };
+    shown = { work, answer };
+    drawTable();
     drawSpread();
   };
   return { panel, folds, pointed: [map.canvas, strip.canvas], whose, play, next, reset, followed, draw };
