@@ -52,10 +52,11 @@ export interface GridOptions {
 const LEAST_CELL = 14;
 
 const strength = (value: number, top: number) => Math.sqrt(top > 0 ? Math.min(1, Math.abs(value) / top) : 0);
+/** As --voice and --opposite in the page's base.css. */
 const sideOf = (value: number, dark: boolean): Colour =>
-  value > 0 ? [196, 44, 60] : dark ? [86, 196, 255] : [0, 104, 190];
+  value > 0 ? (dark ? [255, 138, 76] : [197, 51, 26]) : dark ? [92, 179, 207] : [31, 111, 139];
 
-/** The colour of a signed number on the theme's paper: blue below 0, the page's red above. */
+/** The colour of a signed number on the theme's paper: the voice's colour above 0, its opposite below. */
 export const signedTone = (value: number, top: number, dark: boolean): Colour =>
   mix(tone(0, dark), sideOf(value, dark), strength(value, top));
 

@@ -338,7 +338,7 @@ export const de = {
   grid: {
     kind: "Zahlengitter",
     keys: "Die Pfeiltasten gehen von Zelle zu Zelle. Die Eingabetaste wählt eine Zelle.",
-    signed: (top) => `Blau: bis −${top}. Rot: bis ${top}. Wurzelskala.`,
+    signed: (top) => `Blau: bis −${top}. Orangerot: bis ${top}. Wurzelskala.`,
     hidden: "maskiert",
     tick: (uniform) => `Strich: alle gleich, ${uniform}; Wurzelskala`,
     cell: ({ row, column, value }) => `${row}, ${column}: ${value}`,

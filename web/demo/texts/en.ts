@@ -131,7 +131,7 @@ type Cell = { row: string; column: string; value: string };
 const grid = {
   kind: "grid of numbers",
   keys: "Arrow keys move from cell to cell. Enter chooses a cell.",
-  signed: (top: string) => `Blue: down to −${top}. Red: up to ${top}. Root scale.`,
+  signed: (top: string) => `Blue: down to −${top}. Orange-red: up to ${top}. Root scale.`,
   tick: (uniform: string) => `tick: all equal, ${uniform}; root scale`,
   hidden: "masked",
   cell: ({ row, column, value }: Cell) => `${row}, ${column}: ${value}`,

@@ -341,7 +341,7 @@ export const es = {
   grid: {
     kind: "cuadrícula de números",
     keys: "Las flechas van de celda en celda. Intro elige una celda.",
-    signed: (top) => `Azul: hasta −${top}. Rojo: hasta ${top}. Escala de raíz.`,
+    signed: (top) => `Azul: hasta −${top}. Rojo anaranjado: hasta ${top}. Escala de raíz.`,
     hidden: "enmascarado",
     tick: (uniform) => `marca: todas iguales, ${uniform}; escala de raíz`,
     cell: ({ row, column, value }) => `${row}, ${column}: ${value}`,

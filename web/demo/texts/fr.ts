@@ -342,7 +342,7 @@ export const fr = {
   grid: {
     kind: "grille de nombres",
     keys: "Les flèches vont de case en case. Entrée choisit une case.",
-    signed: (top) => `Bleu\u202f: jusqu’à −${top}. Rouge\u202f: jusqu’à ${top}. Échelle de racine.`,
+    signed: (top) => `Bleu\u202f: jusqu’à −${top}. Rouge orangé\u202f: jusqu’à ${top}. Échelle de racine.`,
     hidden: "masqué",
     tick: (uniform) => `repère\u202f: toutes égales, ${uniform}\u202f; échelle de racine`,
     cell: ({ row, column, value }) => `${row}, ${column}\u202f: ${value}`,

@@ -340,7 +340,7 @@ export const sr = {
   grid: {
     kind: "mreža brojeva",
     keys: "Strelice idu od polja do polja. Enter bira polje.",
-    signed: (top) => `Plavo: do −${top}. Crveno: do ${top}. Korenska skala.`,
+    signed: (top) => `Plavo: do −${top}. Narandžastocrveno: do ${top}. Korenska skala.`,
     hidden: "maskirano",
     tick: (uniform) => `crtica: sve jednako, ${uniform}; korenska skala`,
     cell: ({ row, column, value }) => `${row}, ${column}: ${value}`,

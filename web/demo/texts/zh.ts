@@ -328,7 +328,7 @@ export const zh = {
   grid: {
     kind: "数值网格",
     keys: "方向键在格子间移动。回车选择一个格子。",
-    signed: (top) => `蓝：到 −${top}。红：到 ${top}。按平方根着色。`,
+    signed: (top) => `蓝：到 −${top}。橙红：到 ${top}。按平方根着色。`,
     hidden: "已遮蔽",
     tick: (uniform) => `刻度：全部相等，${uniform}；按平方根着色`,
     cell: ({ row, column, value }) => `${row}，${column}：${value}`,
