@@ -153,6 +153,20 @@ describe("the story", { skip }, () => {
     assert.equal(await page.locator("#rail-head").inputValue(), "1");
   });
 
+  test("a layer and a head that the page's model lacks can be chosen for the story's", async () => {
+    const { page } = await browser.visit({ address: `${browser.address}?model=myvit` });
+    await ink(page, DIGITS[3]);
+    await open(page, "layers");
+    await page.selectOption("#rail-layer", "4");
+    await page.selectOption("#rail-head", "3");
+    await settled(page);
+    assert.deepEqual([await page.inputValue("#rail-layer"), await page.inputValue("#rail-head")], ["4", "3"]);
+    assert.equal(await page.inputValue("#layer"), "2", "the page keeps its own");
+    await page.selectOption("#rail-layer", "1");
+    await settled(page);
+    assert.deepEqual([await page.inputValue("#rail-layer"), await page.inputValue("#layer")], ["1", "1"]);
+  });
+
   test("in forced colours a chosen chip and a chosen head look chosen", { skip: unasked }, async () => {
     await page.emulateMedia({ forcedColors: "active" });
     const look = (locator) => locator.evaluate((element) => {

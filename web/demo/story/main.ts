@@ -46,8 +46,8 @@ interface Open {
 }
 
 /** Builds the story below the page. Returns what the page calls whenever it has drawn itself. */
-export function tell(root: HTMLElement, page: Page): () => void {
-  const { state } = page, status = root.querySelector<HTMLElement>("#story-status")!;
+export function tell(root: HTMLElement, given: Page): () => void {
+  const page: Telling = { ...given, beyond: {} }, { state } = page, status = root.querySelector<HTMLElement>("#story-status")!;
   let scene: Scene | undefined;
   let reading = false;
   const teller = new Teller(state, page.redraw, (why, retry) =>
@@ -132,9 +132,9 @@ export function tell(root: HTMLElement, page: Page): () => void {
 }
 
 /** Whether another patch, layer, head or theme was chosen since. Another model's choices wait for its reading. */
-function isStale(scene: Scene, { state }: Page, model: Vit | undefined): boolean {
+function isStale(scene: Scene, page: Telling, model: Vit | undefined): boolean {
   if (scene.model !== model) return false;
-  const { patch, layer, head } = chosen(state, scene);
+  const { state } = page, { patch, layer, head } = chosen(page, scene);
   return String(scene.patch) !== String(patch) || scene.layer !== layer || scene.head !== head || scene.dark !== state.dark;
 }
 
@@ -142,8 +142,8 @@ function isStale(scene: Scene, { state }: Page, model: Vit | undefined): boolean
  * The story shows one head: the first where the page shows the mean of all, and the last where its model
  * has fewer. It begins with the patch that has most ink.
  */
-function chosen({ view, firstPatch }: Page["state"], scene: Pick<Scene, "config" | "shape" | "result">): Selection {
-  const { depth, heads } = scene.config, { patch, layer, head } = view;
+function chosen({ state: { view, firstPatch }, beyond }: Telling, scene: Pick<Scene, "config" | "shape" | "result">): Selection {
+  const { depth, heads } = scene.config, { patch } = view, layer = beyond.layer ?? view.layer, head = beyond.head ?? view.head;
   return {
     patch: patch === firstPatch ? patchOfToken(scene.config.prefix.length + largest(inkOf(scene)), scene)! : patch,
     layer: Math.min(layer, depth - 1),
@@ -151,22 +151,31 @@ function chosen({ view, firstPatch }: Page["state"], scene: Pick<Scene, "config"
   };
 }
 
+/** A layer or head that the story's model has and the page's lacks is the story's choice alone. */
+interface Telling extends Page {
+  beyond: { layer?: number; head?: number };
+}
+
 type Sheet = Pick<Scene, "photo" | "strokes" | "unfinished">;
 type Read = Sheet & Pick<Scene, "model" | "file" | "version" | "result">;
 
-function sceneOf({ state }: Page, { model, file, version, photo, strokes, unfinished, result }: Read): Scene {
+function sceneOf(page: Telling, { model, file, version, photo, strokes, unfinished, result }: Read): Scene {
   const { config } = model;
   const shape = shapeOf(config);
-  const choice = chosen(state, { config, shape, result });
+  const choice = chosen(page, { config, shape, result });
   const token = config.prefix.length + choice.patch[0] * shape.gridCols + choice.patch[1];
-  return { ...choice, model, config, shape, file, photo, strokes, unfinished, version, result, token, dark: state.dark };
+  return { ...choice, model, config, shape, file, photo, strokes, unfinished, version, result, token, dark: page.state.dark };
 }
 
-function choose({ state, redraw }: Page, { patch, layer, head }: Partial<Selection>): void {
-  const { view } = state;
+function choose({ state, redraw, beyond }: Telling, { patch, ...choice }: Partial<Selection>): void {
+  const { view } = state, { depth, heads } = state.model!.config;
   if (patch) view.patch = patch;
-  if (layer !== undefined) view.layer = layer;
-  if (head !== undefined) view.head = head;
+  for (const [name, end] of [["layer", depth], ["head", heads]] as const) {
+    const value = choice[name];
+    if (value === undefined) continue;
+    beyond[name] = value < end ? undefined : value;
+    if (value < end) view[name] = value;
+  }
   if (patch && view.map === "class") view.map = "patch";
   redraw();
 }
