@@ -35,7 +35,7 @@ describe("the story", { skip }, () => {
     assert.equal(Number(await page.locator("#steps").textContent()), CHAPTERS.length - 1, "the page for teachers is no step");
   });
 
-  test("the page's script is at most 45 kB gzipped before the first prediction, and 150 kB in all, in any one language; what trains is 45 kB more, what reads other code's files 24", async () => {
+  test("the page's script is at most 45 kB gzipped before the first prediction, and 155 kB in all, in any one language; what trains is 45 kB more, what reads other code's files 24", async () => {
     const assets = new URL("../../build/page/assets/", import.meta.url);
     const sizes = readdirSync(assets).filter((name) => name.endsWith(".js"))
       .map((name) => [name, gzipSync(readFileSync(new URL(name, assets)), { level: 9 }).length]);
@@ -51,8 +51,8 @@ describe("the story", { skip }, () => {
     assert.ok(reading.length === 3 && sum(reading) <= 24_000, `${sum(reading)}: ${reading}`);
     const others = sum(sizes) - sum(languages) - sum(training) - sum(reading);
     const english = sum(sizes.filter(([name]) => name.startsWith("en-")));
-    for (const [name, size] of languages) // a language takes English's place, which is its fallback
-      assert.ok(others - english + Math.max(size, english) <= 150_000, `${name}: ${others} + ${size}, ${sizes}`);
+    for (const [name, size] of languages) // a language takes English's place
+      assert.ok(others - english + Math.max(size, english) <= 155_000, `${name}: ${others} + ${size}, ${sizes}`);
   });
 
   test("a chapter below the screen waits while the pen is down, and follows when it lifts", async () => {

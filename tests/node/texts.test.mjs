@@ -1,7 +1,7 @@
 // The story's texts: their places, their plural forms, and what the languages lack of them.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { LANGUAGES, readTranslation, replaced, textsOfStory } from "../../web/demo/texts/translations.mjs";
+import { LANGUAGES, readTranslation, textsOfStory } from "../../web/demo/texts/translations.mjs";
 import { importTypescript } from "../../web/scripts/typescript.mjs";
 
 const { inThisLanguage } = await importTypescript("web/demo/texts/sentences.ts");
@@ -19,12 +19,9 @@ describe("sentences", () => {
     assert.equal(said.in.one({ n: 12345 }), "12,345 steps");
   });
 
-  test("a word follows its number, and where a language lacks a sentence it is English", () => {
-    const english = { count: "{n} {n|patch|patches}", more: "more" };
-    assert.deepEqual([0, 1, 2].map((n) => inThisLanguage(english).count({ n })), ["0 patches", "1 patch", "2 patches"]);
-    const other = inThisLanguage(english, { count: "{n} {n|isečak|isečaka}" });
-    assert.equal(other.count({ n: 1 }), "1 isečak");
-    assert.equal(other.more, "more");
+  test("a word follows its number", () => {
+    const { count } = inThisLanguage({ count: "{n} {n|patch|patches}" });
+    assert.deepEqual([0, 1, 2].map((n) => count({ n })), ["0 patches", "1 patch", "2 patches"]);
   });
 });
 
@@ -43,7 +40,6 @@ describe("the story's texts", () => {
           else assert.deepEqual(places(translated[text]), places(text), `${id}: ${translated[text]}`);
         }
         for (const text of Object.keys(translated)) if (!sentences.includes(text)) lacking.push(`${id}: outdated: ${text}`);
-        assert.equal(sentencesOf(replaced(english, (text) => translated[text])).length, sentences.filter((text) => text in translated).length);
       }
       t.diagnostic(`${lacking.length} sentences are English, or were: ${lacking.slice(0, 5).map((text) => text.slice(0, 60)).join(" | ")}`);
     });

@@ -1,5 +1,6 @@
 /** Loads the story's code when the story comes near the screen, after the first prediction. */
 import { showMissing } from "../status.ts";
+import { loadSentences } from "../texts/language.ts";
 import type { Page } from "./scene.ts";
 
 /** Returns what the page calls whenever it has drawn itself. */
@@ -9,7 +10,7 @@ export function loadStoryLazily(root: HTMLElement, page: Page): () => void {
   const load = async () => {
     if (!near || asked || !page.state.reading) return;
     asked = true;
-    const code = await import("./main.ts").catch(() => undefined);
+    const [code] = await Promise.all([import("./main.ts"), loadSentences()]).catch(() => []);
     if (!code) return showMissing(root.querySelector<HTMLElement>("#story-status")!);
     draw = code.tell(root, page);
     draw();

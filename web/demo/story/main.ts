@@ -8,15 +8,15 @@ import { inWords } from "../remedy.ts";
 import { isBlank } from "../state.ts";
 import { showError, showMissing } from "../status.ts";
 import { en } from "../texts/en.ts";
-import { inThisLanguage } from "../texts/sentences.ts";
-import { inLanguage, onLanguage, translationOf } from "../texts/words.ts";
+import { sentencesOf } from "../texts/sentences.ts";
+import { inLanguage, onLanguage } from "../texts/words.ts";
 import { Choices } from "./choices.ts";
 import { h } from "../dom.ts";
 import { buildSaves } from "../figure/parts.ts";
 import { buildRail, chaptersIn } from "./rail.ts";
 import type { Chapter, Page, Scene, Selection, Story, Traced } from "./scene.ts";
 import { Teller } from "./teller.ts";
-import { texts } from "./texts/en.ts";
+import type { texts } from "./texts/en.ts";
 import { inkOf, patchOfToken } from "./tokens.ts";
 import { largest } from "./vectors.ts";
 import { Walk } from "./walk.ts";
@@ -51,7 +51,7 @@ export function tell(root: HTMLElement, given: Page): () => void {
   let scene: Scene | undefined;
   let reading = false;
   const teller = new Teller(state, page.redraw, (why, retry) =>
-    showError(status, inThisLanguage(texts, translationOf("story")).notLoaded({ why }), () => {
+    showError(status, sentencesOf<typeof texts>("story").notLoaded({ why }), () => {
       status.replaceChildren();
       retry();
     }));
@@ -79,7 +79,7 @@ export function tell(root: HTMLElement, given: Page): () => void {
     life.abort();
     life = new AbortController();
     built = state.chapterChoices;
-    const words = inThisLanguage(texts, translationOf("story")), choices = new Choices(built);
+    const words = sentencesOf<typeof texts>("story"), choices = new Choices(built);
     const story: Story = { ...tools, choices, walk, texts: inLanguage(en), words };
     teller.wanted = choices.of("reader") === "page" ? "page" : "plain";
     drawRail = buildRail(root, page, story, teller, life.signal);
@@ -235,7 +235,7 @@ function openChapters(root: HTMLElement, story: Story, redraw: () => void): [Ope
     const { root } = chapter, code = await CHAPTERS[root.id]!().catch(() => undefined);
     if (closed) return;
     if (!code) return showMissing(root.appendChild(h("p")));
-    chapter.draw = code.build(root, story, inThisLanguage(code.texts, translationOf(root.id)));
+    chapter.draw = code.build(root, story, sentencesOf(root.id));
     root.append(buildSaves(story.words.save, root));
     chapter.drawn = undefined;
     redraw();

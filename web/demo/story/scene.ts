@@ -5,7 +5,8 @@ import type { PadEvents } from "../pad.ts";
 import type { Shape } from "../pixels.ts";
 import type { State } from "../state.ts";
 import type { Texts } from "../texts/en.ts";
-import type { Said, Sentences } from "../texts/sentences.ts";
+import type { Said } from "../texts/sentences.ts";
+import type { Sentences } from "../texts/words.ts";
 import type { Choices } from "./choices.ts";
 import type { texts } from "./texts/en.ts";
 import type { Walk } from "./walk.ts";
@@ -69,8 +70,7 @@ export interface Story {
 export type Build<English extends Sentences = Record<never, never>> =
   (root: HTMLElement, story: Story, words: Said<English>) => (scene: Scene) => void;
 
-/** What a chapter's module exports: its English, and what builds it. */
+/** What a chapter's module exports. */
 export interface Chapter {
-  texts: Sentences;
   build(...args: Parameters<Build<Sentences>>): ReturnType<Build>;
 }

@@ -49,11 +49,22 @@ export function followLanguage(select: HTMLSelectElement, say: (text: string) =>
   void show(languageFor(location.href, kept(), navigator.languages));
 }
 
-function speakHere(code: string, { page, told }: Language): void {
+/** Loads the sentences of the story in the language that is shown: English is in the HTML, and its file comes only now. */
+export async function loadSentences(): Promise<void> {
+  const code = shown, language = await LANGUAGES[code].load();
+  if (code === shown) takeUp(code, language);
+}
+
+function takeUp(code: string, { page, told }: Language): string {
   const { tag = code } = LANGUAGES[code];
   shown = code;
   speak(page, told, tag);
-  document.documentElement.lang = tag;
+  return tag;
+}
+
+function speakHere(code: string, language: Language): void {
+  const { page } = language;
+  document.documentElement.lang = takeUp(code, language);
   document.getElementById("language-code")!.textContent = code.toUpperCase();
   translate(page);
   tellLanguage();

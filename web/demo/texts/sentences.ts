@@ -3,11 +3,7 @@
  * the word that fits the number `count`: a form for each of the language's plural categories in
  * Unicode's order (CLDR; in English one and other).
  */
-import { tag as shown, type Translated, whole } from "./words.ts";
-
-export interface Sentences {
-  readonly [key: string]: string | Sentences;
-}
+import { type Sentences, tag, told, whole } from "./words.ts";
 
 /** The names of the values that a sentence has places for. */
 type Places<Text extends string> = Text extends `${string}{${infer Place}}${infer Rest}`
@@ -21,17 +17,15 @@ export type Said<Texts> = {
     : Said<Texts[Key]>;
 };
 
-export function inThisLanguage<Texts extends Sentences>(english: Texts, translated: Translated = {}): Said<Texts> {
-  return Object.fromEntries(Object.entries(english).map(([key, text]) => {
-    const other = translated[key];
-    return [key, typeof text === "string" ? said((other as string | undefined) ?? text, other === undefined ? "en" : shown)
-      : inThisLanguage(text, other as Translated | undefined)];
-  })) as Said<Texts>;
-}
+/** The sentences of the story or of a chapter, in the page's language. `Texts` is its English. */
+export const sentencesOf = <Texts>(id: string): Said<Texts> => inThisLanguage(told[id]!) as Said<Texts>;
+
+export const inThisLanguage = <Texts extends Sentences>(texts: Texts): Said<Texts> =>
+  Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, typeof text === "string" ? said(text) : inThisLanguage(text)])) as Said<Texts>;
 
 const PLACE = /\{(\w+)(?:\|([^}]*))?\}/g;
 
-function said(text: string, tag: string): string | ((values: Record<string, string | number>) => string) {
+function said(text: string): string | ((values: Record<string, string | number>) => string) {
   if (!text.includes("{")) return text;
   const rules = new Intl.PluralRules(tag);
   const { pluralCategories } = rules.resolvedOptions();

@@ -20,15 +20,14 @@ export async function textsOfStory() {
   })));
 }
 
-/** The English sentences with other words in place of each: what `other` has no answer for is left out. */
-export const replaced = (english, other) => Object.fromEntries(Object.entries(english)
-  .map(([key, text]) => [key, typeof text === "string" ? other(text) : replaced(text, other)])
-  .filter(([, text]) => text !== undefined));
+/** The English sentences with other words in place of each. */
+const replaced = (english, other) => Object.fromEntries(Object.entries(english)
+  .map(([key, text]) => [key, typeof text === "string" ? other(text) : replaced(text, other)]));
 
 /** A file's translations, by the English; none without the file. */
 export const readTranslation = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {});
 
-/** A plugin with a module "virtual:language/de" and so on: the page's words, and the told sentences of each chapter by their keys. */
+/** A plugin with a module "virtual:language/de" and so on: the page's words, and each chapter's sentences by their keys. What a language lacks is English. */
 export const translations = () => ({
   name: "translations",
   resolveId: (asked) => (asked.startsWith("virtual:language/") ? `\0${asked}` : undefined),
@@ -36,10 +35,10 @@ export const translations = () => ({
     const language = /^\0virtual:language\/(.*)/.exec(asked)?.[1];
     if (!language) return undefined;
     const told = {};
-    if (LANGUAGES.includes(language)) for (const [id, { english, file }] of Object.entries(await textsOfStory())) {
+    for (const [id, { english, file }] of Object.entries(await textsOfStory())) {
       this.addWatchFile(file(language));
       const translated = readTranslation(file(language));
-      told[id] = replaced(english, (text) => translated[text]);
+      told[id] = replaced(english, (text) => translated[text] ?? text);
     }
     const page = JSON.stringify(fileURLToPath(new URL(`${language}.ts`, import.meta.url)));
     return `export { ${language} as page } from ${page};\nexport const told = ${JSON.stringify(told)};`;

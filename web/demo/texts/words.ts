@@ -5,19 +5,20 @@ import { opening } from "./en-opening.ts";
 /** A language may lack whole blocks, which then stay English. */
 export type Translation = Partial<Texts>;
 
-/** A chapter's sentences in a language, by the English ones' keys. Those that it lacks stay English. */
-export interface Translated {
-  readonly [key: string]: string | Translated | undefined;
+/** Sentences as data, by their keys: see sentences.ts. */
+export interface Sentences {
+  readonly [key: string]: string | Sentences;
 }
 
-/** The chapters' sentences in a language, by their ids. */
-export type Told = Readonly<Record<string, Translated>>;
+/** The sentences of the story and of its chapters, by their ids. */
+export type Told = Readonly<Record<string, Sentences>>;
 
 /** What the page's scripts say. Read it anew for each text, because the language may change. */
 export let words = opening;
 
 let chosen: Translation = {};
-let told: Told = {};
+/** In the page's language, once the story is near. */
+export let told: Told = {};
 /** The language's tag, by which numbers are written. */
 export let tag = "en";
 const formats = new Map<string, Intl.NumberFormat>();
@@ -46,9 +47,6 @@ export const inLanguage = (english: Texts): Texts => ({ ...english, ...chosen })
 /** A block that loads with the code that needs it. It is English where the language lacks it. */
 export const blockOf = <Name extends keyof Texts>(name: Name, english: Texts[Name]): Texts[Name] =>
   chosen[name] ?? english;
-
-/** What the language has of a chapter's sentences. */
-export const translationOf = (chapter: string): Translated | undefined => told[chapter];
 
 function format(value: number, digits: number, style: "decimal" | "percent", useGrouping = false): string {
   const key = `${style} ${digits} ${useGrouping}`;

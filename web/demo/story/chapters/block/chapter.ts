@@ -19,9 +19,8 @@ import { answerOf, headOf } from "../score/head.ts";
 import { insideOf, rowOfQkv } from "./compute.ts";
 import { buildRoad, isPart, type Part, type Way } from "./figure.ts";
 import { buildOpen } from "./panels.ts";
-import { texts } from "./texts/en.ts";
+import type { texts } from "./texts/en.ts";
 
-export { texts };
 type Words = Said<typeof texts>;
 
 export const build: Build<typeof texts> = (root, story, words) => {

@@ -16,11 +16,9 @@ import type { Build, Scene, Story } from "../../scene.ts";
 import { paperOf, patchIn } from "../../tokens.ts";
 import { Influence, type Name, NAMES, ORDER, type Pair } from "./influence.ts";
 import { buildTable } from "./table.ts";
-import { texts } from "./texts/en.ts";
+import type { texts } from "./texts/en.ts";
 
 const CELL = 34;
-
-export { texts };
 
 export const build: Build<typeof texts> = (root, story, words) => {
   const asked = h("div"), body = h("div");

@@ -10,7 +10,7 @@ import { buildColumns, softmax } from "./columns.ts";
 import { buildStrokes } from "./strokes.ts";
 import { buildSureness, rightAt } from "./sureness.ts";
 import { buildTemperature } from "./temperature.ts";
-import { texts } from "./texts/en.ts";
+import type { texts } from "./texts/en.ts";
 import { buildWorst, type Digit, paintDigit } from "./worst.ts";
 
 /** What is read: the drawing, or a test digit. */
@@ -18,8 +18,6 @@ interface Subject {
   result: Classification;
   digit?: Digit;
 }
-
-export { texts };
 
 export const build: Build<typeof texts> = (root, story, words) => {
   const own = words.softmax, part = root.querySelector("#strokes")!;

@@ -15,9 +15,7 @@ import type { Build, Scene } from "../../scene.ts";
 import { allParts, keyOf, logOdds, type Loss, type Part, type Run, runWithout, sweep } from "./runs.ts";
 import { buildStrip, nameOf, type Words } from "./strip.ts";
 import { buildTable } from "./table.ts";
-import { texts } from "./texts/en.ts";
-
-export { texts };
+import type { texts } from "./texts/en.ts";
 
 /** What is built for one model. */
 interface Fitted {

@@ -4,9 +4,7 @@ import { snapshotSteps } from "../../../explain/models.ts";
 import { loads } from "../../loads.ts";
 import type { Build, Scene } from "../../scene.ts";
 import { buildFigures, STOPS } from "./figures.ts";
-import { texts } from "./texts/en.ts";
-
-export { texts };
+import type { texts } from "./texts/en.ts";
 
 export const build: Build<typeof texts> = (root, story, words) => {
   const asked = h("div"), body = h("div"), live = h("div");

@@ -14,11 +14,9 @@ import { paperOf, patchOfToken, tokenName } from "../../tokens.ts";
 import { type Attended, attend, type Mask } from "./attend.ts";
 import { drawBefore } from "./before.ts";
 import { buildCost } from "./cost.ts";
-import { texts } from "./texts/en.ts";
+import type { texts } from "./texts/en.ts";
 
 const TOP = 0.25; // all masks have one scale, because they are compared
-
-export { texts };
 
 export const build: Build<typeof texts> = (root, story, words) => {
   const { texts: { grid, story: common } } = story, { kinds } = words;

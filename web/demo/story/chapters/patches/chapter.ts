@@ -21,9 +21,7 @@ import { FilterBars, TokenBars } from "./bars.ts";
 import { type Filters, pixelsOf, roundTop } from "./embed.ts";
 import { buildField } from "./field.ts";
 import { buildLift } from "./lift.ts";
-import { texts } from "./texts/en.ts";
-
-export { texts };
+import type { texts } from "./texts/en.ts";
 
 export const build: Build<typeof texts> = (root, story, words) => {
   const { choices } = story;

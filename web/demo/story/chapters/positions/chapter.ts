@@ -19,9 +19,7 @@ import { buildMeasured } from "./measured.ts";
 import { ROUNDING, largestChange } from "./numbers.ts";
 import { buildPicture } from "./picture.ts";
 import { buildScramble, PATCHES, type Scramble, scrambleOf } from "./scramble.ts";
-import { texts } from "./texts/en.ts";
-
-export { texts };
+import type { texts } from "./texts/en.ts";
 
 /** Validation accuracy and its spread, in %, of the small models of weights/experiments.md. */
 const POOLS = { token: [95.41, 0.37], mean: [95.17, 0.16] } as const;

@@ -10,12 +10,10 @@ import { type RowOptions, Stacks } from "./numbers.ts";
 import { buildSearch } from "./pictures.ts";
 import { Player } from "./play.ts";
 import { Rest } from "./rest.ts";
-import { texts } from "./texts/en.ts";
+import type { texts } from "./texts/en.ts";
 import { buildView } from "./view.ts";
 import { inkOf, paperOf, tokenName } from "../../tokens.ts";
 import { largest } from "../../vectors.ts";
-
-export { texts };
 
 export const build: Build<typeof texts> = (root, story, own) => {
   let work: Work | undefined;

@@ -3,9 +3,7 @@ import { button, h } from "../../../dom.ts";
 import { linked } from "../../cite.ts";
 import { chaptersIn } from "../../rail.ts";
 import type { Build } from "../../scene.ts";
-import { texts } from "./texts/en.ts";
-
-export { texts };
+import type { texts } from "./texts/en.ts";
 
 export const build: Build<typeof texts> = (root, _story, words) => {
   const steps = chaptersIn(root.parentElement!).filter((chapter) => chapter !== root);

@@ -13,7 +13,7 @@ import type { Build, Scene } from "../../scene.ts";
 import { slices } from "../../slices.ts";
 import { inkOf, paperOf } from "../../tokens.ts";
 import { largest } from "../../vectors.ts";
-import { texts } from "./texts/en.ts";
+import type { texts } from "./texts/en.ts";
 
 const CELL = 34;
 
@@ -40,8 +40,6 @@ async function occlusion(model: Vit, image: Float32Array, target: number): Promi
 /** The three ways. Each has a figure and a sentence on what it can mislead about. */
 const WAYS = ["occlusion", "relevance", "rollout"] as const;
 type Way = (typeof WAYS)[number];
-
-export { texts };
 
 export const build: Build<typeof texts> = (root, story, words) => {
   const { story: common, grid } = story.texts;

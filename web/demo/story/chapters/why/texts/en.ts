@@ -5,13 +5,13 @@ export const texts = {
   names: { occlusion: "Occlusion", relevance: "Gradient × attention", rollout: "Rollout" },
   how: {
     occlusion:
-      "Each patch in turn becomes blank paper. Red: the class’s score falls without it. Blue: it rises. A patch that is blank already cannot change anything, and two patches that say the same hide each other.",
+      "Each patch in turn becomes blank paper. Orange-red: the class’s logit falls without it. Blue: it rises. A patch that is blank already cannot change anything, and two patches that say the same hide each other.",
     relevance:
-      "How much a little more attention would raise the class’s score, times the attention, through all layers. True for small changes only; what speaks against the class is dropped.",
+      "How much a little more attention would raise the class’s logit, times the attention, through all layers. True for small changes only; what speaks against the class is dropped.",
     rollout:
       "How much of each patch reaches the class token through all layers: the same map for every class, without the MLPs.",
   },
-  points: "{points} of the score",
+  points: "{points} of the logit",
   tops: "For {label}, the most important patch is at {occlusion} by occlusion, at {relevance} by gradient × attention; rollout’s largest is at {rollout}.",
   question: "The patch with most ink is covered with blank paper. What does the model read then?",
   options: { same: "the same, as surely", doubt: "the same, less surely", other: "something else" },
