@@ -8,7 +8,7 @@ const LEAD = {
   de: /^Ein kleiner Vision Transformer liest sie/,
   fr: /^Un petit Vision Transformer le lit/,
   sr: /^Mali Vision Transformer je čita/,
-  es: /^Un pequeño Vision Transformer la lee/,
+  es: /^Un pequeño Vision Transformer lo lee/,
   zh: /^一个小型 Vision Transformer/,
 };
 const TAGS = { en: "en", de: "de", fr: "fr", sr: "sr-Latn", es: "es", zh: "zh-Hans" };
