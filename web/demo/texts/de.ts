@@ -278,7 +278,7 @@ export const de = {
     patches: "Patches",
     patchesText: "In Quadrate von {1} Pixeln zerschnitten, jedes Zeile für Zeile gelesen.",
     tokens: "Tokens",
-    tokensText: "Je eine Zeile von {1} Zahlen, die des Klassentokens zuerst. Rot über 0, blau darunter, bis ±{2}, auf einer Wurzelskala.",
+    tokensText: "Je eine Zeile von {1} Zahlen, die des Klassentokens zuerst. Orangerot über 0, blau darunter, bis ±{2}, auf einer Wurzelskala.",
     blocks: "Blöcke",
     blocksText: "{1}-mal nimmt jedes Token von allen anderen, was es braucht. So enden seine Zahlen, bis ±{2}.",
     logits: "Logits",
@@ -311,6 +311,7 @@ export const de = {
     learning: "Wie es gelernt hat",
     cnn: "Neben einem Faltungsnetz",
     masks: "Encoder, Decoder",
+    teach: "Für Lehrkräfte: sechs Übungen",
     why: "Welche Patches für diese Klasse sprachen",
   },
   ownPage: {

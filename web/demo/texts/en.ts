@@ -64,7 +64,7 @@ const page = {
   patches: "Patches",
   patchesText: "Cut into squares of {1} pixels, each read line by line.",
   tokens: "Tokens",
-  tokensText: "A row of {1} numbers each, the class token’s first. Red above 0, blue below, up to ±{2}, on a root scale.",
+  tokensText: "A row of {1} numbers each, the class token’s first. Orange-red above 0, blue below, up to ±{2}, on a root scale.",
   blocks: "Blocks",
   blocksText: "{1} times, each token takes from all others what it needs. These are its numbers at the end, up to ±{2}.",
   logits: "Logits",
@@ -99,6 +99,7 @@ const chapters = {
   learning: "How it learnt",
   cnn: "Beside a convolutional network",
   masks: "Encoder, decoder",
+  teach: "For teachers: six exercises",
   why: "Which patches spoke for this class",
 };
 

@@ -281,7 +281,7 @@ export const es = {
     patches: "Parches",
     patchesText: "Cortada en cuadrados de {1} píxeles, cada uno leído línea a línea.",
     tokens: "Tokens",
-    tokensText: "Una fila de {1} números cada uno, primero la del token de clase. Rojo sobre 0, azul bajo 0, hasta ±{2}, en escala de raíz.",
+    tokensText: "Una fila de {1} números cada uno, primero la del token de clase. Rojo anaranjado sobre 0, azul bajo 0, hasta ±{2}, en escala de raíz.",
     blocks: "Bloques",
     blocksText: "{1} veces, cada token toma de todos los demás lo que necesita. Así acaban sus números, hasta ±{2}.",
     logits: "Logits",
@@ -314,6 +314,7 @@ export const es = {
     learning: "Cómo aprendió",
     cnn: "Frente a una red convolucional",
     masks: "Codificador, decodificador",
+    teach: "Para docentes: seis ejercicios",
     why: "Qué parches hablaron a favor de esta clase",
   },
   ownPage: {

@@ -315,6 +315,7 @@ export const fr = {
     learning: "Comment il a appris",
     cnn: "À côté d’un réseau convolutif",
     masks: "Encodeur, décodeur",
+    teach: "Pour les enseignants\u202f: six exercices",
     why: "Quels patchs ont parlé pour cette classe",
   },
   ownPage: {

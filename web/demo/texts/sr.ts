@@ -280,7 +280,7 @@ export const sr = {
     patches: "Isečci",
     patchesText: "Isečeno na kvadrate od {1} piksela, svaki čitan red po red.",
     tokens: "Tokeni",
-    tokensText: "Po jedan red od {1} brojeva, prvo red klasifikacionog tokena. Crveno iznad 0, plavo ispod, do ±{2}, na korenskoj skali.",
+    tokensText: "Po jedan red od {1} brojeva, prvo red klasifikacionog tokena. Narandžastocrveno iznad 0, plavo ispod, do ±{2}, na korenskoj skali.",
     blocks: "Blokovi",
     blocksText: "{1} puta svaki token uzima od svih ostalih ono što mu treba. Ovako mu se brojevi završavaju, do ±{2}.",
     logits: "Logiti",
@@ -313,6 +313,7 @@ export const sr = {
     learning: "Kako je model učio",
     cnn: "U poređenju sa konvolucionom mrežom",
     masks: "Enkoder, dekoder",
+    teach: "Za nastavnike: šest vežbi",
     why: "Koji isečci su govorili u prilog ovoj klasi",
   },
   ownPage: {

@@ -53,7 +53,7 @@ export const texts = {
     sincos1d: "The columns on the left wave with every step; those on the right hardly move from the first patch to the last. The patch straight above is seven steps away, no nearer than any other that is seven steps away.",
     sincos2d: "On the left the waves run through every row of seven patches, on the right they change from row to row. Nearness falls off alike to all four sides. The class token, which lies nowhere, gets zeros.",
     learned: "It began as noise and was trained like every other weight. Nobody told it of a grid, yet neighbours have become alike.",
-    relative: "One learnt number for each offset, in the chosen layer and head: a patch that lies there, seen from the one in the middle, has its score raised by red and lowered by blue.",
+    relative: "One learnt number for each offset, in the chosen layer and head: a patch that lies there, seen from the one in the middle, has its score raised by orange-red and lowered by blue.",
     matrix: "All positions, a token a row",
     number: "number {n}",
     alike: "How alike the chosen patch’s position is to the others: the cosine",
