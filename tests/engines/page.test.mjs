@@ -137,10 +137,10 @@ describe("the page in this engine", { skip }, () => {
     test("patches: the products and the bias of a filter make the model's own number", async () => {
       await goTo("patches", "#patches-sum[data-model]");
       const { tensors } = readSafetensors(weightsOf("digits-plain"));
-      const filter = tensors.get("patch_embed.proj.weight").data.subarray(0, 16);
+      const { sum, model, filter: chosen } = await data("#patches-sum"), d = Number(chosen);
+      const filter = tensors.get("patch_embed.proj.weight").data.subarray(16 * d, 16 * (d + 1));
       const pixel = (i) => own.input[(12 + (i >> 2)) * 28 + 12 + (i & 3)];
-      const want = filter.reduce((sum, weight, i) => sum + weight * pixel(i), tensors.get("patch_embed.proj.bias").data[0]);
-      const { sum, model } = await data("#patches-sum");
+      const want = filter.reduce((sum, weight, i) => sum + weight * pixel(i), tensors.get("patch_embed.proj.bias").data[d]);
       near([sum, model].map(Number), [want, want], "sum");
     });
 
@@ -161,7 +161,7 @@ describe("the page in this engine", { skip }, () => {
     test("score: the chosen key's score is the model's", async () => {
       await goTo("score", ".equation[data-score]");
       const [layer, head] = await page.evaluate(() => ["layer", "head"].map((what) => document.getElementById(`rail-${what}`).selectedIndex));
-      const scores = [...own.trace.scores(layer, head)].slice(TOKEN * T, (TOKEN + 1) * T);
+      const scores = [...own.trace.scores(layer, head)].slice(0, T); // of the class token's query
       near([Number((await data("#score .equation")).score)], [Math.max(...scores)], "score"); // the page begins with the largest
     });
 
@@ -238,7 +238,7 @@ describe("the page in this engine", { skip }, () => {
       await page.keyboard.press("Shift"); // ends the page's hold on the chapter that the address names
       await page.evaluate(() => document.getElementById("learning-live").scrollIntoView()); // far from the screen a run rests
       await click("#learning-live [data-kind=myvit]");
-      const short = { width: 32, depth: 1, patch: 14, images: 1000, epochs: 2 };
+      const short = { width: 32, depth: 1, patch: 14, images: 1000, epochs: 6 };
       for (const [name, value] of Object.entries(short)) await choose(`live-${name}`, String(value));
       await click("#learning-live-train");
       await there("#learning-live-status[data-phase=finished]");
