@@ -8,6 +8,7 @@ import { percent } from "../../../logits.ts";
 import { stridesOf } from "../../../receptive.ts";
 import type { Said } from "../../../texts/sentences.ts";
 import { decimal, percentage, whole } from "../../../texts/words.ts";
+import { millions } from "../../millions.ts";
 import type { Story } from "../../scene.ts";
 import { slices } from "../../slices.ts";
 import { saveableTable } from "../../table.ts";
@@ -33,7 +34,7 @@ export async function buildTable(pair: Pair, { say }: Story, words: Said<typeof 
     h("tbody", {}, ...[
       reads,
       row(words.parameters, (name) => whole(parameters[name])),
-      row(words.products, (name) => words.million({ count: decimal(multiplications(pair[name].config) / 1e6, 1) })),
+      row(words.products, (name) => words.million({ count: millions(multiplications(pair[name].config)) })),
       row(words.right({ images }), (name) => percentage(right[NAMES[name]] / images, 2)),
       row(words.wrong, (name) => whole(wrong[name])),
       times,

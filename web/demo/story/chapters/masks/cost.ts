@@ -3,8 +3,9 @@ import type { VitConfig } from "vitrine";
 import { h } from "../../../dom.ts";
 import { saveable, set, svg, withStyles } from "../../../figure/parts.ts";
 import type { Said } from "../../../texts/sentences.ts";
-import { decimal, whole } from "../../../texts/words.ts";
+import { tag, whole } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
+import { millions } from "../../millions.ts";
 import type { Scene, Story } from "../../scene.ts";
 import type { texts } from "./texts/en.ts";
 
@@ -19,8 +20,7 @@ const COSTS = {
 };
 const NAMES = Object.keys(COSTS) as (keyof typeof COSTS)[];
 
-const WIDE = 300, TALL = 150, LEFT = 50, TOP = 10, RIGHT = 122, GROUND = TOP + TALL;
-const millions = (count: number) => (count < 1e7 ? decimal(count / 1e6, 1) : whole(Math.round(count / 1e6)));
+const WIDE = 300, TALL = 150, LEFT = 56, TOP = 10, RIGHT = 122, GROUND = TOP + TALL;
 
 export function buildCost(story: Story, words: Said<typeof texts>["cost"]) {
   const axes = svg("g"), ticks = svg("g"), now = svg("line", { class: "now", y1: TOP, y2: GROUND }), equal = svg("path", { class: "equal" }), equalWords = svg("text", { y: TOP + 30 });
@@ -59,9 +59,10 @@ export function buildCost(story: Story, words: Said<typeof texts>["cost"]) {
     set(equal, { d: `M${x(M)} ${TOP}V${y(COSTS.mlp(M, config))}` });
     set(equalWords, { x: x(M) + 16 });
     write(equalWords, words.equal({ tokens: M }));
+    const compact = new Intl.NumberFormat(tag, { notation: "compact" }); // 134M, or 1.3亿 in Chinese
     ticks.replaceChildren(
       ...[250, 500, 750, 1000].map((tokens) => svg("text", { x: x(tokens), y: GROUND + 15, "text-anchor": "middle" }, whole(tokens))),
-      ...[0.5, 1].map((part) => svg("text", { x: LEFT - 5, y: y(part * top) + 4, "text-anchor": "end" }, `${millions(part * top)} M`)));
+      ...[0.5, 1].map((part) => svg("text", { x: LEFT - 5, y: y(part * top) + 4, "text-anchor": "end" }, compact.format(part * top))));
   };
   return {
     root: h("div", { className: "panel cost" }, h("h3", {}, words.title), h("p", {}, words.says),
