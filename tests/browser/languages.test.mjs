@@ -72,11 +72,11 @@ describe("the page in other languages", { skip }, () => {
     const { page } = await browser.visit();
     await choose(page, "zh");
     const text = (selector) => page.locator(selector).first().evaluate((element) => element.textContent);
-    assert.equal(await text("[data-text='page.patchesText']"), "切成 49 个 4\u00a0×\u00a04 像素的方块，逐行读取。");
+    assert.equal(await text("[data-text='page.patchesText']"), "切成 4\u00a0×\u00a04 像素的方块，每块逐行读取。");
     assert.equal(await page.locator("body > footer a[href*='2010.11929']").count(), 1);
     assert.match(await text(".keys"), /空格 落笔。Ctrl Z 撤销/);
     await choose(page, "en");
-    assert.equal(await text("[data-text='page.patchesText']"), "Cut into 49 squares of 4\u00a0×\u00a04 pixels, read line by line.");
+    assert.equal(await text("[data-text='page.patchesText']"), "Cut into squares of 4\u00a0×\u00a04 pixels, each read line by line.");
   });
 
   test("the address chooses before the browser, and a choice by hand takes it out of the address", async () => {
