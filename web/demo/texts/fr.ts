@@ -108,7 +108,7 @@ export const fr = {
     never:
       "Elles n’ont jamais été calibrées\u202f: le modèle peut avoir raison plus ou moins souvent qu’elles ne le disent.",
     scaled: (temperature) =>
-      `Les logits sont d’abord divisés par ${temperature}. À 90\u202f%, environ neuf réponses sur dix sont justes, pour des chiffres comme ceux de l’apprentissage.`,
+      `Les logits sont d’abord divisés par ${temperature}. À 90\u202f%, environ neuf réponses sur dix sont justes, pour des chiffres comme ceux de l’entraînement.`,
     limit: (p) => `Une réponse en dessous de ${p} compte comme incertaine.`,
   },
   status: {
@@ -282,7 +282,7 @@ export const fr = {
     patches: "Patchs",
     patchesText: "Découpée en carrés de {1} pixels, chacun lu ligne par ligne.",
     tokens: "Jetons",
-    tokensText: "Une ligne de {1} nombres chacun, celle du jeton de classe d’abord. Rouge au-dessus de 0, bleu au-dessous, jusqu’à ±{2}, en échelle de racine.",
+    tokensText: "Une ligne de {1} nombres chacun, celle du jeton de classe d’abord. Rouge orangé au-dessus de 0, bleu au-dessous, jusqu’à ±{2}, en échelle de racine.",
     blocks: "Blocs",
     blocksText: "{1} fois, chaque jeton prend de tous les autres ce qu’il lui faut. Voici ses nombres à la fin, jusqu’à ±{2}.",
     logits: "Logits",
@@ -313,7 +313,7 @@ export const fr = {
     layers: "Couche après couche",
     doubt: "À quel point est-il sûr\u202f?",
     learning: "Comment il a appris",
-    cnn: "À côté d’un réseau convolutif",
+    cnn: "Face à un réseau convolutif",
     masks: "Encodeur, décodeur",
     teach: "Pour les enseignants\u202f: six exercices",
     why: "Quels patchs ont parlé pour cette classe",
