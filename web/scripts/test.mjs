@@ -13,7 +13,7 @@ import * as fuzz from "./fuzz.mjs";
 import { lint } from "./lint.mjs";
 import * as setup from "./setup.mjs";
 
-const jobs = String(availableParallelism());
+const cores = availableParallelism(), jobs = String(cores);
 /** Options for a test program. The longest test prints nothing for about a minute. */
 const tests = { show: true, allowFailure: true, silence: 10 };
 const none = { passed: 0, failed: 0, skipped: 0 };
@@ -163,14 +163,14 @@ async function cTests(preset, full, env) {
   return { ...sum(files), files: files.map(({ name, seconds }) => [name, seconds]) };
 }
 
-/** Runs *.test.mjs by node --test, as many files at a time as there are cores. */
-async function nodeTests(files, env = {}) {
+/** Runs *.test.mjs by node --test, as many files at a time as there are cores unless `together` says otherwise. */
+async function nodeTests(files, env = {}, together = cores) {
   if (files.length === 0) throw new Trouble("no *.test.mjs to run");
   const folder = mkdtempSync(join(tmpdir(), "vitrine-"));
   const report = join(folder, "report.json");
   try {
     await run(process.execPath, [
-      "--test", `--test-concurrency=${jobs}`,
+      "--test", `--test-concurrency=${together}`,
       `--test-reporter=${process.env.CI ? "tap" : "spec"}`, "--test-reporter-destination=stdout",
       "--test-reporter=./web/scripts/reporter.mjs", `--test-reporter-destination=${report}`,
       ...files,
@@ -187,7 +187,7 @@ async function inChromium(executable, files) {
   const { launchServer } = await import("../../tests/browser/browsers.mjs");
   const server = await launchServer(executable);
   try {
-    return await nodeTests(files, { VITRINE_BROWSER: "chromium", CHROMIUM: executable, VITRINE_BROWSER_SERVER: server.wsEndpoint() });
+    return await nodeTests(files, { VITRINE_BROWSER: "chromium", CHROMIUM: executable, VITRINE_BROWSER_SERVER: server.wsEndpoint() }, cores + 1); // a test waits for the browser now and then
   } finally {
     await server.close();
   }
