@@ -126,7 +126,7 @@ function buildControls(words: Words, { on }: Scramble, reorder: Reorder, swap: (
   const positions = h("input", { type: "checkbox", id: "scramble-positions", checked: on, role: "switch" });
   positions.addEventListener("change", () => turn(positions.checked));
   const root = h("div", { className: "controls" }, mix, two, back,
-    h("label", { className: "switch" }, positions, `${words.kind}: ${words.placed}`));
+    h("label", { className: "switch" }, positions, words.placed));
   const draw = ({ kind, on, order }: Placed) => {
     positions.disabled = kind === "none"; // it has none to switch off
     positions.checked = on;
@@ -149,7 +149,7 @@ function buildVerdict(words: Words) {
       : change <= ROUNDING ? words.rounding
       : label === now ? words.stays({ label }) : words.turns({ before: label, after: now }));
     root.classList.toggle("same", change <= ROUNDING);
-    return `${words.change}: ${number.textContent}. ${says.textContent}`;
+    return words.changeIs({ change: number.textContent!, says: says.textContent! });
   };
   return { root, draw };
 }

@@ -43,7 +43,7 @@ export class Followed {
       this.#lens = new Lens(config.labels);
       this.root.replaceChildren(this.#lens.root, this.#says);
     }
-    this.#lens!.draw(classes, changed ? result.classes : undefined, (bars) => `${words.followed}: ${bars}`);
+    this.#lens!.draw(classes, changed ? result.classes : undefined, (bars) => words.followed({ bars }));
     const [now, old] = [classes[0]!, result.classes[0]!];
     const after = percent(shares(classes)[old.index]!);
     if (!changed) write(this.#says, words.ownAnswer({ label: old.label, p: percent(old.p) }));

@@ -49,7 +49,7 @@ export const texts = {
   table: "All scores and shares",
   tableHead: { token: "Token", score: "Score", share: "Share" },
   changed: "You changed numbers: the head’s output (length {length}) moved by {moved}.",
-  followed: "The answer with your numbers",
+  followed: "The answer with your numbers: {bars}",
   ownAnswer: "The model says {label}, {p}. Drag a number of q or k: what does it say then?",
   sameAnswer: "With your numbers in this head the model still says {label}: {after} instead of {before}. Dashed: its own answer.",
   otherAnswer: "With your numbers in this head the model says {now}, {p}. With its own it said {old}, {before} (dashed).",
