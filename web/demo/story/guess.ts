@@ -3,6 +3,9 @@ import { button, h } from "../dom.ts";
 import { coalesce } from "./coalesce.ts";
 import type { Scene, Story } from "./scene.ts";
 
+/** A change of probability that the page's percentages hardly show. */
+export const HARDLY = 0.005;
+
 interface Question<Option extends string> {
   question: string;
   options: Readonly<Record<Option, string>>;
@@ -18,12 +21,12 @@ export function buildGuess<Option extends string>(root: HTMLElement, story: Stor
   const next = chapter.nextElementSibling as HTMLElement | null;
   const onward = next && h("a", { href: `#${next.id}`, hidden: true }, words.next({ title: next.querySelector("h2")!.textContent! }));
   let chosen: Option | undefined, scene: Scene | undefined;
-  const buttons = (Object.keys(options) as Option[]).map((option) => button(options[option], () => {
+  const names = Object.keys(options) as Option[];
+  const buttons = names.map((option) => button(options[option], () => {
     chosen = option;
-    for (const each of buttons) each.ariaPressed = String(each === made.get(option));
+    buttons.forEach((each, at) => (each.ariaPressed = String(names[at] === option)));
     if (scene) check(scene);
   }, { className: "pill", ariaPressed: "false" }));
-  const made = new Map((Object.keys(options) as Option[]).map((option, at) => [option, buttons[at]!]));
   const check = coalesce(async (now: Scene) => {
     const answer = await truth(now), guess = chosen!;
     if (!answer) return;

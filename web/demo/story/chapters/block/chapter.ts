@@ -9,7 +9,7 @@ import { write } from "../../../write.ts";
 import { cite } from "../../cite.ts";
 import { fold } from "../../fold.ts";
 import { signedColour, signedScale } from "../../grid.ts";
-import { buildGuess } from "../../guess.ts";
+import { buildGuess, HARDLY } from "../../guess.ts";
 import { buildProduct, productsOf, sumOf } from "../../product.ts";
 import type { Build, Scene, Story } from "../../scene.ts";
 import { tokenName } from "../../tokens.ts";
@@ -46,7 +46,7 @@ export const build: Build<typeof texts> = (root, story, words) => {
       const closed = await story.classify(now, { ablate: { mlps: Array.from({ length: now.config.depth }, (_, layer) => layer) } });
       if (!closed) return undefined;
       const [whole, best] = [now.result.classes[0]!, closed.classes[0]!];
-      const option = best.index !== whole.index || best.p < 0.5 ? "lost" : whole.p - best.p < SAME ? "nothing" : "little";
+      const option = best.index !== whole.index || best.p < 0.5 ? "lost" : whole.p - best.p < HARDLY ? "nothing" : "little";
       return { option, words: words.closed({ label: best.label, share: percent(best.p), whole: whole.label, wholeShare: percent(whole.p) }) };
     },
   });
@@ -76,8 +76,6 @@ export const build: Build<typeof texts> = (root, story, words) => {
     guess(scene);
   };
 };
-
-const SAME = 0.005; // of probability, which the page's percentages hardly show
 
 function writeLead(lead: HTMLElement, words: Words, width: number): void {
   const [before, after] = words.lead({ width, added: "\0" }).split("\0");

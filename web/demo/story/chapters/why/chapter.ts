@@ -8,7 +8,7 @@ import { cite } from "../../cite.ts";
 import { h } from "../../../dom.ts";
 import { HeatGrid, signedScale, type Values } from "../../grid.ts";
 import { coalesce } from "../../coalesce.ts";
-import { buildGuess } from "../../guess.ts";
+import { buildGuess, HARDLY } from "../../guess.ts";
 import type { Build, Scene } from "../../scene.ts";
 import { slices } from "../../slices.ts";
 import { inkOf, paperOf } from "../../tokens.ts";
@@ -101,7 +101,7 @@ export const build: Build<typeof texts> = (root, story, words) => {
       const covered = await story.attempt(now.model.classify(without(patch, input, now.shape)));
       if (!covered) return undefined;
       const [best] = covered.classes;
-      const option = best!.index !== whole!.index ? "other" : whole!.p - best!.p < SAME ? "same" : "doubt";
+      const option = best!.index !== whole!.index ? "other" : whole!.p - best!.p < HARDLY ? "same" : "doubt";
       const [share, wholeShare] = [percent(best!.p), percent(whole!.p)];
       return { option, words: words.covered({ patch: nameOf(patch), label: best!.label, share, whole: whole!.label, wholeShare }) };
     },
@@ -115,8 +115,6 @@ export const build: Build<typeof texts> = (root, story, words) => {
     guess(scene);
   };
 };
-
-const SAME = 0.005; // of probability, which the page's percentages hardly show
 
 function figure(scene: Scene, way: Way, values: Float32Array): Values {
   const { shape: { gridRows: rows, gridCols: columns }, dark, patch } = scene;
