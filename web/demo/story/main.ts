@@ -13,7 +13,7 @@ import { inLanguage, onLanguage } from "../texts/words.ts";
 import { Choices } from "./choices.ts";
 import { h } from "../dom.ts";
 import { buildSaves } from "../figure/parts.ts";
-import { buildRail, chaptersIn } from "./rail.ts";
+import { buildRail, chaptersIn, stepsIn } from "./rail.ts";
 import type { Chapter, Page, Scene, Selection, Story, Traced } from "./scene.ts";
 import { Teller } from "./teller.ts";
 import type { texts } from "./texts/en.ts";
@@ -227,9 +227,9 @@ function holdTarget(chapters: HTMLElement): void {
  */
 function openChapters(root: HTMLElement, story: Story, redraw: () => void): [Open[], close: () => void] {
   const open = chaptersIn(root).map((root): Open => ({ root, near: false, seen: false, here: false }));
-  const steps = open.filter(({ root }) => root.id !== "teach");
-  steps.forEach(({ root }, at) =>
-    root.prepend(h("p", { className: "step-of" }, story.words.step({ n: at + 1, all: steps.length }))));
+  const steps = stepsIn(root);
+  steps.forEach((step, at) =>
+    step.prepend(h("p", { className: "step-of" }, story.words.step({ n: at + 1, all: steps.length }))));
   const load = async (chapter: Open) => {
     chapter.draw = () => {}; // until the code is here
     const { root } = chapter, code = await CHAPTERS[root.id]!().catch(() => undefined);

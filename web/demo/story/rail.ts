@@ -13,6 +13,9 @@ import type { Teller } from "./teller.ts";
 /** The sections of the chapters, in their order. */
 export const chaptersIn = (root: HTMLElement): HTMLElement[] => [...root.querySelectorAll<HTMLElement>(".chapter")];
 
+/** Those that are steps of the walk: all but the sheet for teachers. */
+export const stepsIn = (root: HTMLElement): HTMLElement[] => chaptersIn(root).filter(({ id }) => id !== "teach");
+
 /** Returns what draws it, with the last scene of the story's model and the chapter in the middle of the screen. */
 export function buildRail(root: HTMLElement, page: Page, story: Story, teller: Teller, life: AbortSignal) {
   const { state, hand, redraw, wipe } = page, { texts, words, choices } = story;
@@ -56,7 +59,7 @@ export function buildRail(root: HTMLElement, page: Page, story: Story, teller: T
     write(share!, best && !unknown ? percent(best.p) : "");
     answer.classList.toggle("unsure", pale);
     answer.dataset.label = best?.label ?? "";
-    reader.root.hidden = choice?.id === "digits-plain";
+    reader.root.hidden = teller.pageIsPlain;
     write(pageReader, state.model?.config.stem.length ? words.readers.stem : titleOf(choice?.id ?? ""));
     if (!scene) return;
     if (fitted !== scene.model) {
@@ -72,7 +75,7 @@ export function buildRail(root: HTMLElement, page: Page, story: Story, teller: T
 
 /** The numbered list of the chapters below the rail's settings: on small screens both are folded. */
 function buildSteps(root: HTMLElement, { walk, words }: Story, settings: HTMLElement, life: AbortSignal) {
-  const chapters = chaptersIn(root), all = chapters.filter(({ id }) => id !== "teach");
+  const chapters = chaptersIn(root), all = stepsIn(root);
   const items = chapters.map((chapter) =>
     h("li", {}, h("a", { href: `#${chapter.id}` }, chapter.querySelector("h2")!.textContent!)));
   const summary = h("summary"), done = h("p", { className: "walked" });

@@ -35,8 +35,13 @@ export class Teller {
     return typeof this.#plain === "string" ? undefined : this.#plain;
   }
 
+  /** Whether the page itself reads by the plain model. */
+  get pageIsPlain(): boolean {
+    return this.#state.choice?.id === PLAIN.id;
+  }
+
   get #isPages(): boolean {
-    return this.wanted === "page" || this.#state.choice?.id === PLAIN.id || this.#plain === "failed";
+    return this.wanted === "page" || this.pageIsPlain || this.#plain === "failed";
   }
 
   #load(): "loading" {
