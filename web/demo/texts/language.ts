@@ -52,10 +52,10 @@ export function followLanguage(select: HTMLSelectElement, say: (text: string) =>
 /** Loads the sentences of the story in the language that is shown: English is in the HTML, and its file comes only now. */
 export async function loadSentences(): Promise<void> {
   const code = shown, language = await LANGUAGES[code].load();
-  if (code === shown) takeUp(code, language);
+  if (code === shown) adopt(code, language);
 }
 
-function takeUp(code: string, { page, told }: Language): string {
+function adopt(code: string, { page, told }: Language): string {
   const { tag = code } = LANGUAGES[code];
   shown = code;
   speak(page, told, tag);
@@ -64,7 +64,7 @@ function takeUp(code: string, { page, told }: Language): string {
 
 function speakHere(code: string, language: Language): void {
   const { page } = language;
-  document.documentElement.lang = takeUp(code, language);
+  document.documentElement.lang = adopt(code, language);
   document.getElementById("language-code")!.textContent = code.toUpperCase();
   translate(page);
   tellLanguage();
