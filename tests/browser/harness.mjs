@@ -136,8 +136,15 @@ function forget(alone) {
   void indexedDB.databases().then((all) => all.forEach(({ name }) => indexedDB.deleteDatabase(name)));
 }
 
-/** Opens *Look closer*. */
-export const openCloser = (page) => page.locator("#closer").evaluate((closer) => (closer.open = true));
+/** Opens *Look closer* and waits for what is in it. */
+export const openCloser = (page) =>
+  page.locator("#closer").evaluate(async (closer) => {
+    if (!closer.open) await new Promise((opened) => {
+      closer.addEventListener("toggle", opened, { once: true });
+      closer.open = true;
+    });
+    while (closer.ariaBusy === "true") await new Promise(requestAnimationFrame);
+  });
 
 /** Strokes of digits as polylines, in a square of 100. */
 export const DIGITS = {
@@ -210,14 +217,14 @@ export async function toChapter(page, id) {
   }, id);
 }
 
-/** Waits until the page shows the answer for the drawing on the pad. */
+/** Waits until the page shows the answer for the drawing on the pad, and has what is in *Look closer*. */
 export const settled = (page) =>
   page.evaluate(async () => {
     const frame = () => new Promise(requestAnimationFrame);
     const frames = async () => (await frame(), await frame());
     const end = performance.now() + 30_000;
     await frames();
-    while (document.querySelector("#prediction[aria-busy=false]") === null) {
+    while (!document.querySelector("#prediction[aria-busy=false]") || document.querySelector("#closer[aria-busy=true]")) {
       if (performance.now() > end) throw new Error("the answer never came");
       await frame();
     }

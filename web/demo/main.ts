@@ -146,15 +146,22 @@ let closerCode: Promise<void> | undefined;
 let failed = false; // it did not load
 
 /** Loads the code of *Look closer* and *Share* once: after the first prediction, or when one is pressed. */
-const loadCloser = () =>
-  (closerCode ??= import("./closer.ts").then(({ buildCloser }) => {
+const loadCloser = () => (closerCode ??= buildsCloser());
+
+async function buildsCloser(): Promise<void> {
+  element("closer").ariaBusy = "true";
+  try {
+    const { buildCloser } = await import("./closer.ts");
     closer = buildCloser(element, state, { redraw, say, chosen: sayPatch });
     closer.fit();
     redraw();
-  }).catch((error) => {
+  } catch (error) {
     failed = true;
     throw error;
-  }));
+  } finally {
+    element("closer").ariaBusy = "false";
+  }
+}
 
 /** After a failure each press tries again, but not each prediction. */
 function openCloser(): Promise<void> {
