@@ -4,9 +4,10 @@
  */
 import * as foreign from "./foreign/foreign.js";
 import * as pickle from "./foreign/pickle/pickle.js";
+import * as folder from "./load/folder.js";
 import * as impostors from "./load/impostors.js";
 import { provided } from "./load/provided.js";
 
-provided.all = { foreign, impostors, pickle };
+provided.all = { folder, foreign, impostors, pickle };
 
 export * from "./vit.js";

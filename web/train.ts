@@ -2,7 +2,7 @@ import { configOf, type VitConfig } from "./config.js";
 import { guarded, isReasonOf, reason, show, takeOptions, VitError } from "./errors.js";
 import { listOf, type LoadOptions, nameOf } from "./calls.js";
 import { type ImageInput, type ImageShape, type Picture, toPicture } from "./images.js";
-import type { Folder } from "./load/folder.js";
+import type { Folder } from "./load/location.js";
 import type { WeightsSource } from "./load/read-config.js";
 import type { Source } from "./load/source.js";
 import { isArray, MAX_FILE_BYTES, type Piece, viewOf } from "./base/bytes.js";

@@ -1,5 +1,5 @@
 /** Starts a trainer's module and threads, and opens the weights that it begins from. */
-import type { Folder } from "../load/folder.js";
+import type { Folder } from "../load/location.js";
 import type { WeightsSource } from "../load/read-config.js";
 import { identify } from "../load/identify.js";
 import type { Fetch, ReadOptions, Source } from "../load/source.js";

@@ -8,7 +8,8 @@ const advice = () => /^ServiceWorker|Worklet/.test(kindOf(globalThis))
   ? `nothing can be imported later here: write import "vitrine/all" (dist/all.js) at the top of this script`
   : "try again";
 
-const missing = (name: string) => (cause: unknown) => {
+/** @internal */
+export const missing = (name: string) => (cause: unknown) => {
   const what = `expected ${name} beside this module: ${reason(cause)}; ${advice()}`;
   throw new VitError("network", what, { cause });
 };

@@ -1,40 +1,21 @@
 /**
- * A checkpoint's folder. It has `config.json`, `preprocessor_config.json`, and the weights in one
+ * Opens a checkpoint's folder. It has `config.json`, `preprocessor_config.json`, and the weights in one
  * file of safetensors or PyTorch, or in several files with an index. open_clip's folders work, too.
+ * This is a bundle of its own, which is loaded only for a folder.
  */
-import { absolute, hasScheme } from "../base/address.js";
+import { absolute } from "../base/address.js";
 import type { Piece } from "../base/bytes.js";
 import { isObject, type Json, MOST_JSON_BYTES, parseObject } from "../base/json.js";
 import { isA } from "../base/kind.js";
-import { inNode, isDirectory } from "../base/node.js";
+import { inNode } from "../base/node.js";
 import { reason, show, VitError } from "../errors.js";
-import type { Dom } from "../images.js";
 import { Incoming, read } from "./incoming.js";
-import {
-  answer, type Fetch, isMissing, open, type Opened, Opener, reopenable, snapshot, type Source, withFetch,
-} from "./source.js";
+import { isPage, isPath, type NamedFile, type OpenFolder } from "./location.js";
+import { type Fetch, isMissing, open, type Opened, Opener, type Source, withFetch } from "./source.js";
 import { joined, type WeightMap } from "./shards.js";
-
-/**
- * A checkpoint's folder, as an address or a path with a slash at its end, or as the list of files
- * that a file picker gives. It holds `config.json`, `preprocessor_config.json` and
- * `model.safetensors`, or several files and `model.safetensors.index.json`. `pytorch_model.bin`
- * and its index are read if there is no safetensors. If a list has folders in it, the topmost
- * folder with weights is read.
- */
-export type Folder = string | URL | readonly File[] | Dom<"FileList">;
 
 /** Finds a folder's file by its name; undefined if there is certainly no such file. */
 type Get = (name: string) => Source | Opener | undefined;
-
-/** @internal */
-export interface Checkpoint {
-  readonly weights: Source | Opener;
-  /** The config as it is; undefined if there is none. open_clip's is found after its weights. */
-  readonly config: Json | undefined | Promise<Json | undefined>;
-  /** transformers' description of how a photo is prepared. */
-  readonly processor: Json | undefined;
-}
 
 /** The names of weights. `any`: if a list has only one file with such an ending, it is read, whatever its name. */
 const SAFETENSORS = { file: "model.safetensors", ending: ".safetensors", any: /\.safetensors$/ };
@@ -46,60 +27,8 @@ const BESIDE = /_args\.bin$|^(optimizer|scheduler|scaler|rng_state|random_states
 const indexOf = ({ file }: WeightsFormat) => `${file}.index.json`;
 const OPEN_CLIP = ["open_clip_model.safetensors", "open_clip_pytorch_model.bin"];
 
-interface NamedFile {
-  /** Its path's folders, each with a slash at its end. */
-  readonly folder: string;
-  readonly name: string;
-  readonly file: File;
-}
-
-/** @internal Where a folder or a file is. It is a copy, because the caller's may change. */
-export type SourceLocation = string | URL | readonly NamedFile[];
-
-/** @internal */
-export function locationOf(source: unknown): SourceLocation | undefined {
-  if (Array.isArray(source) || isA(source, "FileList")) return copyFiles(source as ArrayLike<unknown>);
-  return typeof source === "string" || isA(source, "URL") ? (snapshot(source) as SourceLocation) : undefined;
-}
-
-/**
- * @internal The file at a location; undefined if that is a folder. An address whose path ends with a
- * slash may be a file's if it has a query (`/f/TOKEN/?dl=1`), so the server is asked.
- */
-export async function fileAt(location: SourceLocation, signal?: AbortSignal, by?: Fetch): Promise<Source | Opener | undefined> {
-  if (typeof location !== "string" && !isA(location, "URL")) return undefined;
-  const node = await inNode();
-  if (isPath(location, node)) return location.endsWith("/") || (await isDirectory(location)) ? undefined : location;
-  const url = parseAddress(location);
-  if (node && url?.protocol === "file:" && (await isDirectory(url))) return undefined;
-  if (!url?.pathname.endsWith("/") || /^(data|blob):/.test(url.protocol)) return withFetch(location, by);
-  if (url.search === "") return undefined;
-  const got = await answer(url, signal, by).catch((error: unknown) => {
-    signal?.throwIfAborted();
-    if (!isMissing(error)) throw error;
-  });
-  if (got?.ok && !isPage(got)) return reopenable(got, by);
-  void got?.body?.cancel();
-  return undefined;
-}
-
-const isPath = (location: string | URL, node: boolean): location is string =>
-  node && typeof location === "string" && !hasScheme(location);
-
-/** Whether a server may have answered with a listing or an error page instead of the file. */
-const isPage = (response: Response | undefined) =>
-  /html|xml|json/i.test(response?.headers.get("content-type") ?? "");
-
-function parseAddress(location: string | URL): URL | undefined {
-  try {
-    return absolute(location);
-  } catch {
-    return undefined;
-  }
-}
-
 /** @internal @throws {VitError} code `network`, `bad_file`, `bad_config` or `bad_argument`. */
-export async function openFolder(source: SourceLocation, signal?: AbortSignal, by?: Fetch): Promise<Checkpoint> {
+export const openFolder: OpenFolder = async (source, signal, by) => {
   const address = typeof source === "string" || isA(source, "URL");
   const get = address ? fromAddress(source, await inNode(), by) : fromFiles(topmostWithWeights(source));
   const [config, processor, index] = await Promise.all([
@@ -123,7 +52,7 @@ export async function openFolder(source: SourceLocation, signal?: AbortSignal, b
     !address || OPEN_CLIP.includes(name) ? readJson(get, "open_clip_config.json", signal) : undefined);
   openClipConfig.catch(() => {}); // whoever awaits it gets the error
   return { weights, config: config ?? openClipConfig, processor };
-}
+};
 
 /**
  * Opens the first file of weights that is there. It asks for later names only if the earlier ones are
@@ -166,21 +95,6 @@ async function expectNoPage(opened: Opened): Promise<Opened> {
     cancel: () => file.cancel(),
   });
   return { ...opened, body };
-}
-
-/** Copies a list of files. The list may hold anything, so each file's names are read only once. */
-function copyFiles(list: ArrayLike<unknown>): NamedFile[] {
-  const files: NamedFile[] = [];
-  for (let index = 0, { length } = list; index < length; index++) {
-    const file = list[index];
-    const { name, webkitRelativePath: path } = isA(file, "Blob") ? (file as File) : ({} as Partial<File>);
-    if (typeof name !== "string") {
-      throw new VitError("bad_argument", `files: expected an array of Files, got ${show(file)} at ${index}`);
-    }
-    const folder = typeof path === "string" ? path.slice(0, path.lastIndexOf("/") + 1) : "";
-    files.push({ folder, name, file: file as File });
-  }
-  return files;
 }
 
 /** The files of the topmost folder with weights; all files if none has any. */

@@ -1,5 +1,8 @@
+import type { OpenFolder } from "./location.js";
+
 /** The bundles that all.ts imports, for code that may not import them when it needs them. */
 export interface Bundles {
+  readonly folder: { openFolder: OpenFolder };
   readonly foreign: typeof import("../foreign/foreign.js");
   readonly impostors: typeof import("./impostors.js");
   readonly pickle: typeof import("../foreign/pickle/pickle.js");

@@ -2,7 +2,7 @@
 import { asVitError, foreignBundle } from "./bundles.js";
 import { kindOf, reason, VitError } from "../errors.js";
 import { type Fetch, type Opener, snapshot, type Source, withFetch } from "./source.js";
-import type { Checkpoint, Folder } from "./folder.js";
+import type { Checkpoint, Folder } from "./location.js";
 import { read } from "./incoming.js";
 import { isObject, isPlain, type Json, MOST_JSON_BYTES, parseJson } from "../base/json.js";
 import type { Prepare, VitConfig } from "../config.js";

@@ -1,7 +1,8 @@
 /** Finds the weights, the config and the `prepare` in what a call of load gives. */
 import { takeOptions, VitError } from "../errors.js";
-import { impostorsBundle } from "./bundles.js";
-import { fileAt, type Folder, locationOf, openFolder } from "./folder.js";
+import { impostorsBundle, missing } from "./bundles.js";
+import { fileAt, type Folder, locationOf } from "./location.js";
+import { provided } from "./provided.js";
 import { copyConfig, readConfig, toJson, type WeightsSource } from "./read-config.js";
 import { type Fetch, isMissing, type Opener, reopenable, type Source } from "./source.js";
 
@@ -31,7 +32,7 @@ export async function resolveSource(
   const callerConfig = parts.config == null ? undefined : copyConfig(parts.config, by);
   const prepare = parts.prepare == null ? undefined : toJson("prepare", parts.prepare);
   const file = location === undefined ? reopenable(parts.weights as Source, by) : await fileAt(location, signal, by);
-  const folder = file === undefined ? await openFolder(location!, signal, by) : undefined;
+  const folder = file === undefined ? await (await folderBundle()).openFolder(location!, signal, by) : undefined;
   const config = readConfig(callerConfig, signal, folder, prepare !== undefined);
   config.catch(() => {}); // whoever awaits it gets the error
   const withAdvice = async (error: unknown) => {
@@ -41,6 +42,9 @@ export async function resolveSource(
   };
   return { weights: folder?.weights ?? file!, config, prepare, withAdvice };
 }
+
+/** Opens folders. It is not in bundles.ts, which this bundle needs itself. */
+const folderBundle = async () => provided.all?.folder ?? import("./folder.js").catch(missing("folder.js"));
 
 function isWeightsSource(source: Source | Folder | WeightsSource): source is WeightsSource {
   return typeof source === "object" && source !== null && "weights" in source;

@@ -97,7 +97,7 @@ export async function dist(kind = release) {
     ],
     outputs: [
       ...(kind.debug ? [] : ["dist/vit.d.ts", ...SUBPATHS.flatMap((name) => [`dist/${name}.d.ts`, `${name}/package.json`])]),
-      ...["vit", "all", "worker", ...(kind.debug ? [] : ["train", "train-worker"]), "cli", "commands", ...Object.keys(lazyModules)].map((name) => `${kind.dist}/${name}.js`),
+      ...["vit", "all", "folder", "worker", ...(kind.debug ? [] : ["train", "train-worker"]), "cli", "commands", ...Object.keys(lazyModules)].map((name) => `${kind.dist}/${name}.js`),
       ...wasmFiles(kind).map(({ file }) => `${kind.dist}/${file}`),
     ],
   }, async () => {
@@ -118,12 +118,19 @@ function mapWithSources(file) {
   return JSON.stringify({ ...map, sourcesContent: map.sources.map((source) => textOf(join(root, dirname(file), source))) });
 }
 
+/** Lets folder.js, which vit.js loads later, import what both need from vit.js. Without that import, it would be a third file. */
+const besideVit = {
+  name: "beside vit",
+  transform: (code, id) => (id.endsWith("/load/folder.ts") ? { code: `import "../vit.js"; ${code}`, map: null } : undefined),
+};
+
 async function bundles(kind) {
-  // train.js and all.js import what they share with vit.js from it, so that vit.js stays one file.
-  const library = kind.debug ? ["vit", "all"] : ["vit", "all", "train"];
-  await bundle(kind, Object.fromEntries(library.map((name) => [name, `web/${name}.ts`])), {
-    external: /\/(foreign|pickle|impostors)\.js$/,
+  // The others import what they share with vit.js from it, so that vit.js stays one file.
+  const library = { vit: "web/vit.ts", all: "web/all.ts", folder: "web/load/folder.ts", ...(!kind.debug && { train: "web/train.ts" }) };
+  await bundle(kind, library, {
+    external: /\/(folder|foreign|pickle|impostors)\.js$/,
     paths: (id) => id.replace(/.*\//, "./"),
+    plugins: [besideVit],
   });
   await bundle(kind, { worker: "web/engine/worker.ts" });
   if (!kind.debug) await bundle(kind, { "train-worker": "web/engine/train-worker.ts" });
@@ -173,12 +180,13 @@ function keepTypesOf(entries) {
  * Bundles modules with all their imports, each into one file. The files stay readable, also in
  * stack traces, and keep the comments for bundlers. Users minify them themselves.
  */
-async function bundle(kind, modules, { platform = "neutral", external = [], paths = {} } = {}) {
+async function bundle(kind, modules, { platform = "neutral", external = [], paths = {}, plugins = [] } = {}) {
   const { rolldown } = await import("rolldown");
   const bundled = await rolldown({
     input: Object.fromEntries(Object.entries(modules).map(([name, path]) => [name, join(root, path)])),
     platform,
     external,
+    plugins,
     preserveEntrySignatures: "allow-extension",
     tsconfig: join(root, "web", "tsconfig.json"),
     transform: {
