@@ -141,7 +141,8 @@ static int train(const struct arguments *a) {
     if (!status) status = open_floats(&start, a->init, &vit_native, &why);
     if (!status) status = open_floats(&teacher, a->teacher, recipe_kernels(&recipe), &why);
     if (!status && recipe.precision == PRECISION_BFLOAT16 && recipe_kernels(&recipe) == &vit_native)
-        printf("precision bfloat16: this machine has no AMX; float32 is used, which is slower\n");
+        printf("precision bfloat16: this processor cannot multiply it; float32 is used, which is "
+               "slower\n");
     if (!status) {
         interrupts_catch();
         struct train_job job = {

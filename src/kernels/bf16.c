@@ -1,5 +1,4 @@
-/* For training, on processors with AMX: products of bfloat16 by AMX tiles, summed in float.
- * A tile is 16 rows of 64 bytes. A tile of the left factor holds 16 rows of 32 k. A tile of the
+/* For training: products of bfloat16, summed in float, by AMX tiles or else by AVX-512. A tile is 16 rows of 64 bytes. A tile of the left factor holds 16 rows of 32 k. A tile of the
  * right factor holds 16 columns: the two bfloat16 of a pair of k lie side by side, the next pair
  * of k in the next row.
  * Intel 64 and IA-32 Architectures Optimization Reference Manual, chapter 20. */
@@ -20,6 +19,7 @@ enum {
     BLOCK = 2 * SIDE,        /* rows and columns of c at a time */
     DEEPEST = 2048,          /* k */
     RIGHT = 1 << 17,         /* pairs of the right factor */
+    AT_ONCE = 8,             /* rows whose sums stay in registers */
     WORTH_IT = 1 << 17       /* multiplications; with fewer, cutting the tiles takes longer */
 };
 
@@ -96,7 +96,28 @@ static void cut_block(uint32_t *tiles, const float *x, size_t ld, bool along, bo
         }
 }
 
-/* Two by two tiles of c (32,32), or fewer if there are no rows or columns for them. */
+/* ---- A block of c, (32,32) or less: by AMX tiles, two by two ------------------------------ */
+
+#ifdef HAVE_AMX
+
+static void begin_tiles(void) {
+    static const struct {
+        uint8_t palette, start, reserved[14];
+        uint16_t bytes[16];
+        uint8_t rows[16];
+    } eight = {1, 0, {0}, {64, 64, 64, 64, 64, 64, 64, 64}, {16, 16, 16, 16, 16, 16, 16, 16}};
+    _tile_loadconfig(&eight);
+}
+
+static void end_tiles(void) {
+    _tile_release();
+}
+
+bool bf16_begin(void) {
+    enum { ASK_LEAVE = 0x1023, TILE_DATA = 18 }; /* ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA */
+    return syscall(SYS_arch_prctl, ASK_LEAVE, TILE_DATA) == 0;
+}
+
 static void multiply_block(float *c, const uint32_t *a, const uint32_t *b, size_t rows,
                            size_t columns, size_t K) {
     const bool tall = rows > SIDE, wide = columns > SIDE;
@@ -122,6 +143,53 @@ static void multiply_block(float *c, const uint32_t *a, const uint32_t *b, size_
     _tile_stored(3, c + SIDE * BLOCK + SIDE, row);
 }
 
+/* ---- The same by AVX-512, eight rows at a time --------------------------------------------- */
+
+#else
+
+static void begin_tiles(void) {}
+static void end_tiles(void) {}
+
+bool bf16_begin(void) {
+    return true;
+}
+
+/* AT_ONCE rows of c by one tile's columns, or two. */
+static inline __attribute__((always_inline)) void
+multiply_rows(float *c, const uint32_t *a, const uint32_t *b, size_t K, bool wide) {
+    __m512 sums[AT_ONCE][2] = {{_mm512_setzero_ps()}};
+    for (size_t k = 0; k < K; k += DEPTH, a += 2 * TILE, b += 2 * TILE)
+        for (size_t pair = 0; pair < DEPTH / 2; pair++) {
+            const uint32_t *columns = b + pair * SIDE;
+            __m512bh first = (__m512bh)_mm512_load_si512(columns);
+            __m512bh second = wide ? (__m512bh)_mm512_load_si512(columns + TILE) : first;
+            for (size_t i = 0; i < AT_ONCE; i++) {
+                __m512bh each = (__m512bh)_mm512_set1_epi32((int)a[i * SIDE + pair]);
+                sums[i][0] = _mm512_dpbf16_ps(sums[i][0], each, first);
+                if (wide) sums[i][1] = _mm512_dpbf16_ps(sums[i][1], each, second);
+            }
+        }
+    for (size_t i = 0; i < AT_ONCE; i++) {
+        _mm512_store_ps(c + i * BLOCK, sums[i][0]);
+        if (wide) _mm512_store_ps(c + i * BLOCK + SIDE, sums[i][1]);
+    }
+}
+
+static void multiply_block(float *c, const uint32_t *a, const uint32_t *b, size_t rows,
+                           size_t columns, size_t K) {
+    for (size_t m = 0; m < rows; m += AT_ONCE) {
+        const uint32_t *from = a + m / SIDE * TILE + m % SIDE * SIDE;
+        if (columns > SIDE)
+            multiply_rows(c + m * BLOCK, from, b, K, true);
+        else
+            multiply_rows(c + m * BLOCK, from, b, K, false);
+    }
+}
+
+#endif
+
+/* ---- The whole product --------------------------------------------------------------------- */
+
 /* c = beta·c + alpha·block; c is not read if beta is 0. */
 static void put_block(float *c, size_t ldc, const float *block, float alpha, float beta,
                       size_t rows, size_t columns) {
@@ -138,17 +206,12 @@ static void put_block(float *c, size_t ldc, const float *block, float alpha, flo
 void bf16_gemm(float *restrict c, size_t ldc, const float *restrict a, size_t lda, bool transpose_a,
                const float *restrict b, size_t ldb, bool transpose_b, float alpha, float beta,
                size_t M, size_t N, size_t K) {
-    static const struct {
-        uint8_t palette, start, reserved[14];
-        uint16_t bytes[16];
-        uint8_t rows[16];
-    } eight = {1, 0, {0}, {64, 64, 64, 64, 64, 64, 64, 64}, {16, 16, 16, 16, 16, 16, 16, 16}};
     size_t depth = round_up(K, DEPTH), columns = depth * BLOCK / 2; /* pairs of a block */
     if (M * N * K < WORTH_IT || K > DEEPEST || round_up(N, BLOCK) * depth / 2 > RIGHT) {
         vit_native.gemm(c, ldc, a, lda, transpose_a, b, ldb, transpose_b, alpha, beta, M, N, K);
         return;
     }
-    _tile_loadconfig(&eight);
+    begin_tiles();
     for (size_t n = 0; n < N; n += BLOCK)
         cut_block(right + n / BLOCK * columns, transpose_b ? b + n * ldb : b + n, ldb, transpose_b,
                   true, N - n, K);
@@ -161,12 +224,7 @@ void bf16_gemm(float *restrict c, size_t ldc, const float *restrict a, size_t ld
             put_block(c + m * ldc + n, ldc, block, alpha, beta, tall, wide);
         }
     }
-    _tile_release();
-}
-
-bool bf16_begin(void) {
-    enum { ASK_LEAVE = 0x1023, TILE_DATA = 18 }; /* ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA */
-    return syscall(SYS_arch_prctl, ASK_LEAVE, TILE_DATA) == 0;
+    end_tiles();
 }
 
 #endif

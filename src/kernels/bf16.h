@@ -1,12 +1,15 @@
-/* Products of bfloat16 by AMX tiles, if the processor that this is compiled for has them. */
+/* Products of bfloat16, if the processor that this is compiled for has them: AVX-512's, or AMX tiles. */
 #ifndef VIT_BF16_H
 #define VIT_BF16_H
 
 #include "vit.h"
 
-#if defined(__linux__) && defined(__AMX_BF16__) && defined(__AMX_TILE__) && defined(__AVX512BF16__)
+#ifdef __AVX512BF16__
 #define HAVE_BF16
-/* Asks the system for leave to use the tiles; false if it refuses. */
+#if defined(__linux__) && defined(__AMX_BF16__) && defined(__AMX_TILE__)
+#define HAVE_AMX
+#endif
+/* Asks the system for leave to use AMX tiles; false if it refuses. */
 bool bf16_begin(void);
 /* The kernels' gemm. Products too small or too large for the tiles are left to vit_native, which
  * does not round to bfloat16. */

@@ -96,7 +96,7 @@ extern const struct vit_kernels vit_simd128, vit_simd128_training;
 extern const struct vit_kernels vit_native; /* compiler vectors, and OpenBLAS if built with it */
 #endif
 /* For training: vit_native, but the factors of larger products are rounded to bfloat16. NULL if
- * the processor that this was compiled for has no AMX, or the system does not allow it. */
+ * the processor that this was compiled for has no products of bfloat16. */
 const struct vit_kernels *vit_bfloat16(void);
 
 /* The tables compiled in, best first; `count` of them. */
