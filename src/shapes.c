@@ -52,6 +52,10 @@ size_t vit_prefix(const vit_config *c) {
     return c->class_tokens + c->distillation_tokens + c->register_tokens;
 }
 
+size_t vit_logits(const vit_config *c) {
+    return c->classes + c->doubt;
+}
+
 size_t vit_tokens(const vit_config *c) {
     return size_plus(vit_prefix(c), vit_patches(c));
 }

@@ -67,6 +67,12 @@ double vit_cross_entropy(float *dlogits, const float *logits, const uint8_t *lab
 double vit_distillation(float *dlogits, const float *logits, const float *teacher, size_t batch,
                         size_t classes, float scale);
 
+/* The loss of doubt: binary cross-entropy of p/(1+e^logit), the probability of an answer, against
+ * whether it is right (Corbière et al., arXiv:1910.04851, section 2.2). p: what the softmax alone gives
+ * the answer; it is not changed.
+ * → the loss; *dlogit: its gradient times `scale`. */
+double vit_doubt_loss(float *dlogit, float logit, double p, bool right, float scale);
+
 #ifdef __cplusplus
 }
 #endif

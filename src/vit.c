@@ -114,7 +114,7 @@ vit_status vit_run(const vit_model *m, vit_state *state, const float *images, si
         if (taps->hidden) part.hidden += first * each_stream;
         if (taps->tokens) part.tokens += first * T * c->width;
         if (taps->pooled) part.pooled += first * c->width;
-        run_some(state, images + first * image, n, logits ? logits + first * c->classes : NULL,
+        run_some(state, images + first * image, n, logits ? logits + first * vit_logits(c) : NULL,
                  &part);
     }
     return VIT_OK;

@@ -223,7 +223,8 @@ vit_status vit_state_init(vit_state **out, void *memory, size_t size, const vit_
 /* Runs the model.
  * images (B,C,H,W): what vit_prepare_image makes, or numbers that are prepared alike.
  * batch: B, any number. A B above the state's own is run in parts.
- * → logits (B,K), the class scores; NULL: not needed.
+ * → logits (B,K), the class scores; NULL: not needed. With doubt each image's are K+1: see
+ * vit_logits.
  * taps: what else to write; NULL: nothing.
  * Errors: VIT_BAD_ARGUMENT if the state is another model's; VIT_BAD_IMAGE if a number is not
  * finite. Nothing is run then.
@@ -238,7 +239,9 @@ void vit_probabilities(float *p, const float *logits, size_t classes, float temp
 
 /* logits (K) → p (K): what the config's problem_type makes of them. The probabilities of classes
  * that exclude each other, as vit_probabilities has them; or each class's own probability,
- * 1/(1+e^-z) with z = logit / temperature; or the values. p may be logits. */
+ * 1/(1+e^-z) with z = logit / temperature; or the values. p may be logits.
+ * With doubt the last logit d is of none of the classes, and the others' probabilities are
+ * multiplied by 1/(1+e^d), which is then their sum. */
 void vit_answers(float *p, const float *logits, const vit_config *config);
 
 /* ======================================================================== *
@@ -277,6 +280,7 @@ struct vit_team {
 size_t vit_patches(const vit_config *config); /* → N */
 size_t vit_prefix(const vit_config *config);  /* → T - N */
 size_t vit_tokens(const vit_config *config);  /* → T */
+size_t vit_logits(const vit_config *config);  /* → logits of an image: K, or K+1 with doubt */
 
 /* Reads a config from JSON text (size), and checks every value alone and with the others.
  * → *config: sizes and kinds, without pointers. Labels stay in the text.

@@ -1,7 +1,7 @@
 /** The options that the calls of vit.ts take, and the results that they give. */
 import { isArray } from "./base/bytes.js";
 import { type Attention, within } from "./attention.js";
-import { type Class, rank } from "./classes.js";
+import { type Class, doubtOf, rank } from "./classes.js";
 import type { VitConfig } from "./config.js";
 import { kindOf, show, takeOptions, VitError } from "./errors.js";
 import { type ImageInput, noImage, type Placement } from "./images.js";
@@ -104,7 +104,12 @@ export interface Classification {
    * uncertain, and no value of a regression ever is.
    */
   uncertain: boolean;
-  /** (K), in the model's order, before the temperature. */
+  /**
+   * How likely it is that no class is right, because the image shows none of them or too little of one: 0 to 1.
+   * Only models whose config has `doubt` tell it; the classes' `p` then sum to 1 - doubt.
+   */
+  doubt?: number;
+  /** (K), in the model's order, before the temperature. With `doubt` its logit follows. */
   logits: Float32Array;
   /** (C,H,W): the prepared image, as the model got it. Left out with `keepInput: false`. */
   input: Float32Array;
@@ -261,9 +266,9 @@ export function judge(
   logits: Float32Array,
   config: VitConfig,
   topK: number,
-): Pick<Classification, "classes" | "problemType" | "uncertain"> {
+): Pick<Classification, "classes" | "problemType" | "uncertain" | "doubt"> {
   const { problem_type: problemType, uncertain_below } = config;
-  const classes = rank(logits, config);
+  const classes = rank(logits, config), doubt = doubtOf(logits, config);
   const uncertain = problemType !== "regression" && classes[0]!.p < uncertain_below;
-  return { classes: classes.slice(0, topK), problemType, uncertain };
+  return { classes: classes.slice(0, topK), problemType, uncertain, ...(doubt !== undefined && { doubt }) };
 }

@@ -6,7 +6,7 @@ export interface Class {
   index: number;
   /**
    * The probability. If the classes exclude each other, it is softmax(logits / temperature), which
-   * sums to 1; in a multi-label model, each class has its own, 1 / (1 + exp(-logit / temperature)).
+   * sums to 1, or with doubt to 1 - doubt; in a multi-label model, each class has its own, 1 / (1 + exp(-logit / temperature)).
    * A regression has the value here. See {@link Classification.problemType}.
    */
   p: number;
@@ -18,8 +18,13 @@ export function rank(logits: Float32Array, config: Readonly<VitConfig>): Class[]
   return all.map((p, index) => ({ label: config.labels[index]!, index, p })).sort((a, b) => b.p - a.p);
 }
 
+/** @internal How much a model doubts its answer, from 0 to 1; undefined if its config has no doubt. */
+export const doubtOf = (logits: Float32Array, { doubt, classes }: Readonly<VitConfig>): number | undefined =>
+  doubt ? 1 / (1 + Math.exp(-logits[classes]!)) : undefined;
+
 /** One number a class, in the model's order. */
-function answers(logits: Float32Array, { problem_type, temperature }: Readonly<VitConfig>): number[] {
+function answers(all: Float32Array, config: Readonly<VitConfig>): number[] {
+  const { problem_type, temperature, classes } = config, logits = all.subarray(0, classes);
   if (problem_type === "regression") return [...logits];
   if (problem_type === "multi_label_classification") {
     return Array.from(logits, (logit) => 1 / (1 + Math.exp(-logit / temperature)));
@@ -27,5 +32,6 @@ function answers(logits: Float32Array, { problem_type, temperature }: Readonly<V
   const max = logits.reduce((most, logit) => Math.max(most, logit), -Infinity);
   const powers = Array.from(logits, (logit) => Math.exp((logit - max) / temperature));
   const sum = powers.reduce((whole, power) => whole + power, 0);
-  return powers.map((power) => power / sum);
+  const known = 1 - (doubtOf(all, config) ?? 0);
+  return powers.map((power) => (known * power) / sum);
 }

@@ -79,8 +79,8 @@ export class Trace {
    * logit lens (nostalgebraist, 2020). The last stage's are the model's answer.
    */
   lens(stage: number): Class[] {
-    const { classes } = this.#shape;
-    return rank(part(this.#arrays.lens, this.#stage(stage), classes), this.#config);
+    const { logits } = this.#shape;
+    return rank(part(this.#arrays.lens, this.#stage(stage), logits), this.#config);
   }
 
   #qkvPart(layer: number, head: number, which: number): Float32Array {

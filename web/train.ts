@@ -481,6 +481,8 @@ export interface Answers {
   readonly logits: Float32Array;
   /** (count): each image's class, as its number. */
   readonly labels: readonly number[];
+  /** (count): each answer's `doubt`, of a model that tells it. */
+  readonly doubt?: Float32Array;
 }
 
 export interface ScoreOptions extends Pick<TrainerOptions, "wasm" | "variant" | "worker"> {
@@ -522,7 +524,7 @@ export async function score(answers: Answers, options: ScoreOptions = {}): Promi
     const { bytes, count } = takeAnswers(answers);
     const engine = await startModule(own);
     try {
-      const found = await engine.session.call("score", [bytes, count, temperature ?? 0, accept], [bytes.buffer]);
+      const found = await engine.session.call("score", [bytes, count, temperature ?? 0, accept, (answers.doubt?.length ?? 0) > 0], [bytes.buffer]);
       return {
         loss: found.loss,
         accuracy: found.accuracy,
@@ -540,8 +542,8 @@ export async function score(answers: Answers, options: ScoreOptions = {}): Promi
 
 const isNumberTo = (value: unknown, most: number): boolean => typeof value === "number" && value >= 0 && value <= most;
 
-/** A copy of the answers: the logits, then the labels as words. */
-function takeAnswers({ logits, labels }: Answers): { readonly bytes: Piece; readonly count: number } {
+/** A copy of the answers: the logits, then the labels as words, then the doubt. */
+function takeAnswers({ logits, labels, doubt = new Float32Array() }: Answers): { readonly bytes: Piece; readonly count: number } {
   const all = Array.from(labels), words = Uint32Array.from(all), count = all.length;
   const wrong = all.findIndex((label, n) => label !== words[n]);
   if (wrong >= 0) throw new VitError("bad_argument", `labels: expected whole numbers from 0, got ${show(all[wrong])}`);
@@ -549,11 +551,16 @@ function takeAnswers({ logits, labels }: Answers): { readonly bytes: Piece; read
     const got = isArray(logits, "Float32Array") ? logits.length : show(logits);
     throw new VitError("bad_argument", `logits: expected a Float32Array with as many for each of ${count} labels, got ${got}`);
   }
-  const size = logits.length * 4 + words.byteLength;
+  if (!isArray(doubt, "Float32Array") || (doubt.length !== count && doubt.length !== 0)) {
+    const got = isArray(doubt, "Float32Array") ? doubt.length : show(doubt);
+    throw new VitError("bad_argument", `doubt: expected a Float32Array with one for each of ${count} labels, got ${got}`);
+  }
+  const size = (logits.length + count + doubt.length) * 4;
   if (size > MAX_FILE_BYTES) throw noMemory(size, "the answers");
   const bytes = new Uint8Array(size), values = viewOf(logits);
   bytes.set(values);
   bytes.set(viewOf(words), values.length);
+  bytes.set(viewOf(doubt), values.length + words.byteLength);
   return { bytes, count };
 }
 

@@ -38,6 +38,7 @@ struct group {
 /* The model's answers, one group after the other. */
 struct answers {
     float *logits;  /* (count,K) */
+    float *doubt;   /* (count) */
     float *p;       /* (count): room for probabilities */
     double *weight; /* (count): of all groups the same sum */
     uint32_t *labels;
@@ -57,15 +58,16 @@ struct calibration {
 /* Scores `count` answers from `first` on. */
 static struct score score_at(const struct answers *a, size_t first, size_t count,
                              double temperature) {
-    return score_answers(a->p, a->logits + first * a->classes, a->labels + first, count, a->classes,
-                         temperature);
+    return score_answers(a->p, a->logits + first * a->classes, a->doubt + first, a->labels + first,
+                         count, a->classes, temperature);
 }
 
 /* Rounds the numbers as they will be written, and measures everything with those. The threshold is
  * that of whole digits: a cut drawing may be unsure. */
 static vit_status fit(struct calibration *c, const struct answers *a, const vit_config *config,
                       double accept, vit_error *why) {
-    double temperature = fit_temperature(a->logits, a->labels, a->weight, a->count, a->classes);
+    size_t fitted = config->doubt ? a->whole : a->count; /* doubt answers for cut drawings */
+    double temperature = fit_temperature(a->logits, a->labels, a->weight, fitted, a->classes);
     c->temperature = round(temperature * 1e4) / 1e4;
     for (size_t i = 0, first = 0; i < a->group_count; first += a->groups[i++].count) {
         size_t count = a->groups[i].count;
@@ -155,16 +157,19 @@ static vit_status answers_hold(struct answers *answers, vit_error *why) {
         if (group->share == 0 || group->share == 1) answers->whole += group->count;
     }
     answers->logits = calloc(answers->count + 1, answers->classes * sizeof *answers->logits);
+    answers->doubt = calloc(answers->count + 1, sizeof *answers->doubt);
     answers->p = calloc(answers->count + 1, sizeof *answers->p);
     answers->weight = calloc(answers->count + 1, sizeof *answers->weight);
     answers->labels = calloc(answers->count + 1, sizeof *answers->labels);
-    if (answers->logits && answers->p && answers->weight && answers->labels) return VIT_OK;
+    if (answers->logits && answers->doubt && answers->p && answers->weight && answers->labels)
+        return VIT_OK;
     return vit_fail(why, VIT_NO_MEMORY, "no memory for the answers");
 }
 
 static void answers_close(struct answers *answers) {
     for (size_t i = 0; i < GROUPS; i++) data_close(&answers->groups[i].data);
     free(answers->logits);
+    free(answers->doubt);
     free(answers->p);
     free(answers->weight);
     free(answers->labels);
@@ -181,8 +186,8 @@ static vit_status answer(struct answers *answers, const vit_model *model, size_t
             answers->weight[done + j] = 1 / (double)group->count;
             answers->labels[done + j] = group->data.labels[group->first + j];
         }
-        status = evaluate_logits(answers->logits + done * answers->classes, team, model,
-                                 &group->data, group->first, group->count, why);
+        status = evaluate_logits(answers->logits + done * answers->classes, answers->doubt + done,
+                                 team, model, &group->data, group->first, group->count, why);
     }
     team_close(team);
     return status;

@@ -40,6 +40,10 @@ static void print_confusion(const size_t *confusion, const vit_model *model, siz
     }
 }
 
+static void print_share(const char *name, size_t part, size_t count) {
+    if (count) printf("%s: %.4f (%zu/%zu)\n", name, (double)part / (double)count, part, count);
+}
+
 static vit_status measure(const struct arguments *a, const vit_model *model,
                           const struct data_set *data, vit_error *why) {
     size_t classes = vit_model_config(model)->classes;
@@ -56,10 +60,12 @@ static vit_status measure(const struct arguments *a, const vit_model *model,
     if (!status) status = evaluate(&score, confusion, team, model, data, 0, data->count, why);
     if (!status) {
         if (confusion) print_confusion(confusion, model, classes);
-        printf("loss: %.4f\n", score.loss);
-        printf("calibration error: %.4f\n", score.calibration_error);
-        printf("accuracy: %.4f (%zu/%zu)\n", (double)score.correct / (double)score.count,
-               score.correct, score.count);
+        bool doubts = vit_model_config(model)->uncertain_below > 0;
+        if (score.count) printf("loss: %.4f\n", score.loss);
+        if (score.count) printf("calibration error: %.4f\n", score.calibration_error);
+        print_share("uncertain of no class", score.others_uncertain, score.others);
+        if (doubts) print_share("uncertain", score.uncertain, score.count);
+        print_share("accuracy", score.correct, score.count);
     }
     team_close(team);
     free(confusion);
@@ -100,7 +106,7 @@ static vit_status open_strokes(struct data_set *data, const struct arguments *a,
     if (status) return status;
     status = drawings_data(
         data, &drawings,
-        (struct drawing_options){writers, a->points, a->habits, config->unfinished_ink},
+        (struct drawing_options){writers, a->points, a->habits, config->unfinished_ink, true},
         config->image_size[0], config->image_size[1], why);
     drawings_close(&drawings);
     if (!status && data->count == 0)

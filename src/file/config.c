@@ -346,6 +346,9 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
     if (c->pool == VIT_POOL_CLASS_MEAN && c->distillation_tokens)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: pool: class_mean needs a prefix without \"distillation\"");
+    if (c->doubt && (!c->classes || c->problem_type != VIT_SINGLE_LABEL_CLASSIFICATION))
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "config: doubt: expected classes that exclude each other beside it");
     if (vit_patches(c) > 65536)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: patch_size: expected at most 65536 patches, got %z",

@@ -87,7 +87,7 @@ void logits_forward(const vit_model *m, float *logits, const struct head_activat
     const struct vit_kernels *k = m->kernels;
     const vit_config *c = &m->config;
     const struct vit_params *p = &m->params;
-    size_t D = c->width, F = head_features(c), K = c->classes, heads = pooled_tokens(c);
+    size_t D = c->width, F = head_features(c), K = vit_logits(c), heads = pooled_tokens(c);
     if (norms_tokens(c)) {
         k->norm(a->tokens, D, a->mean, a->rstd, x, D, p->norm_gain, p->norm_bias, c->norm_eps,
                 batch * tokens, D);
@@ -145,7 +145,8 @@ void logits_backward(const vit_model *m, const struct vit_params *g, float *dx,
                      float *dpooled, size_t batch, size_t tokens) {
     const vit_config *c = &m->config;
     const struct vit_params *p = &m->params;
-    size_t D = c->width, K = c->classes, rows = batch * tokens, heads = p->head_dist_weight ? 2 : 1;
+    size_t D = c->width, K = vit_logits(c), rows = batch * tokens,
+           heads = p->head_dist_weight ? 2 : 1;
     float *dhead = dpooled + batch * D; /* (B,K): each head's share of dlogits */
     for (size_t i = 0; i < batch * K; i++) dhead[i] = dlogits[i] / (float)heads;
     memset(dx, 0, rows * D * sizeof *dx);
@@ -191,7 +192,9 @@ void vit_probabilities(float *p, const float *logits, size_t classes, float temp
 
 void vit_answers(float *p, const float *logits, const vit_config *c) {
     if (c->problem_type == VIT_SINGLE_LABEL_CLASSIFICATION) {
+        float known = c->doubt ? (float)(1 / (1 + exp((double)logits[c->classes]))) : 1;
         vit_probabilities(p, logits, c->classes, c->temperature);
+        for (size_t i = 0; i < c->classes; i++) p[i] *= known;
         return;
     }
     bool values = c->problem_type == VIT_REGRESSION;

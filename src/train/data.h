@@ -27,6 +27,7 @@ struct drawing_options {
     double habits; /* the share (0..1) of the chances in habits.c by which a drawing changes, in the
                       same way each time; 0: none does */
     float unfinished_ink; /* the model's, for drawings that lack points; above 0 */
+    bool others;          /* those of no class too */
 };
 
 /* These drawings, drawn with the page's pen and prepared as the page does. */

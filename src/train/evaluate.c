@@ -21,7 +21,7 @@ struct evaluation {
     const vit_model *model;
     const struct data_set *data;
     size_t first, count, classes;
-    float *logits; /* (count,K), may be NULL */
+    float *logits, *doubt; /* (count,K), (count), may be NULL */
     struct part {
         vit_status status;
         struct tally tally;
@@ -36,15 +36,21 @@ size_t largest_logit(const float *logits, size_t n) {
     return best;
 }
 
+/* How much a model doubts its answer. */
+static float doubt_of(const float *logits, const vit_config *config) {
+    return config->doubt ? (float)(1 / (1 + exp(-(double)logits[config->classes]))) : 0;
+}
+
 /* Adds the answer `predicted`, which is that of the largest logit. Returns its probability. */
 static float tally_add(struct tally *tally, size_t predicted, size_t label, const float *logits,
-                       size_t classes, double temperature) {
+                       float doubt, size_t classes, double temperature) {
     double max = logits[predicted], sum = 0;
     for (size_t i = 0; i < classes; i++) sum += exp((logits[i] - max) / temperature);
-    float p = (float)(1 / sum);
+    float p = (float)((1 - doubt) / sum);
     tally->score.count++;
     tally->score.correct += predicted == label;
-    tally->score.loss += log(sum) + (max - logits[label]) / temperature;
+    tally->score.loss +=
+        log(sum) + (max - logits[label]) / temperature - log1p(-fmin(doubt, 1 - 1e-7));
     reliability_add(&tally->reliability, p, predicted == label);
     return p;
 }
@@ -56,26 +62,49 @@ static struct score tally_score(const struct tally *tally) {
     return score;
 }
 
-struct score score_answers(float *p, const float *logits, const uint32_t *labels, size_t count,
-                           size_t classes, double temperature) {
+struct score score_answers(float *p, const float *logits, const float *doubt,
+                           const uint32_t *labels, size_t count, size_t classes,
+                           double temperature) {
     struct tally tally = {0};
     size_t right = 0, wrong = count; /* right ones fill p from its front, wrong ones from its end */
     for (size_t i = 0; i < count; i++, logits += classes) {
         size_t predicted = largest_logit(logits, classes);
-        float one = tally_add(&tally, predicted, labels[i], logits, classes, temperature);
+        float one = tally_add(&tally, predicted, labels[i], logits, doubt ? doubt[i] : 0, classes,
+                              temperature);
         p[predicted == labels[i] ? right++ : --wrong] = one;
     }
     return tally_score(&tally);
+}
+
+/* Adds the answer to image i of the evaluation. */
+static void add_answer(const struct evaluation *e, struct part *part, size_t i, const float *logits,
+                       size_t label) {
+    const vit_config *config = vit_model_config(e->model);
+    size_t K = config->classes, predicted = largest_logit(logits, K);
+    float doubt = doubt_of(logits, config);
+    struct score *score = &part->tally.score;
+    if (e->logits) memcpy(e->logits + i * K, logits, K * sizeof *logits), e->doubt[i] = doubt;
+    if (label < K) {
+        float p = tally_add(&part->tally, predicted, label, logits, doubt, K, config->temperature);
+        score->uncertain += p < config->uncertain_below;
+        if (part->confusion) part->confusion[label * K + predicted]++;
+        return;
+    }
+    struct tally none = {0};
+    score->others++;
+    score->others_uncertain += tally_add(&none, predicted, 0, logits, doubt, K,
+                                         config->temperature) < config->uncertain_below;
 }
 
 static void evaluate_part(void *context, size_t thread, size_t threads) {
     struct evaluation *e = context;
     struct part *part = &e->parts[thread];
     struct range range = range_part(e->count, thread, threads);
-    size_t pixels = data_values(e->data), K = e->classes;
+    const vit_config *config = vit_model_config(e->model);
+    size_t pixels = data_values(e->data), each = vit_logits(config);
     size_t need = vit_state_size(e->model, BATCH, NULL);
     void *memory = malloc(need);
-    float *images = malloc(BATCH * (pixels + K) * sizeof *images);
+    float *images = malloc(BATCH * (pixels + each) * sizeof *images);
     float *logits = images + BATCH * pixels;
     vit_state *state;
     part->status = memory && images ? vit_state_init(&state, memory, need, e->model, BATCH, NULL)
@@ -83,17 +112,11 @@ static void evaluate_part(void *context, size_t thread, size_t threads) {
     for (size_t i = range.begin; i < range.end && !part->status; i += BATCH) {
         size_t batch = range.end - i < BATCH ? range.end - i : BATCH, index = e->first + i;
         for (size_t j = 0; j < batch; j++) data_image(images + j * pixels, e->data, index + j);
-        data_standardise(images, batch * pixels, vit_model_config(e->model));
+        data_standardise(images, batch * pixels, config);
         part->status = vit_run(e->model, state, images, batch, logits, NULL);
         if (part->status) break;
-        for (size_t j = 0; j < batch; j++) {
-            size_t label = e->data->labels[index + j];
-            size_t predicted = largest_logit(logits + j * K, K);
-            tally_add(&part->tally, predicted, label, logits + j * K, K,
-                      vit_model_config(e->model)->temperature);
-            if (part->confusion) part->confusion[label * K + predicted]++;
-        }
-        if (e->logits) memcpy(e->logits + i * K, logits, batch * K * sizeof *logits);
+        for (size_t j = 0; j < batch; j++)
+            add_answer(e, part, i + j, logits + j * each, e->data->labels[index + j]);
     }
     free(images);
     free(memory);
@@ -110,6 +133,9 @@ static vit_status add_parts(struct score *score, size_t *confusion, const struct
         all.score.count += part->tally.score.count;
         all.score.correct += part->tally.score.correct;
         all.score.loss += part->tally.score.loss;
+        all.score.uncertain += part->tally.score.uncertain;
+        all.score.others += part->tally.score.others;
+        all.score.others_uncertain += part->tally.score.others_uncertain;
         reliability_merge(&all.reliability, &part->tally.reliability);
         for (size_t i = 0; confusion && i < e->classes * e->classes; i++)
             confusion[i] += part->confusion[i];
@@ -140,15 +166,15 @@ static vit_status evaluate_all(struct score *score, size_t *confusion, vit_team 
 vit_status evaluate(struct score *score, size_t *confusion, vit_team *team, const vit_model *model,
                     const struct data_set *data, size_t first, size_t count, vit_error *why) {
     size_t classes = vit_model_config(model)->classes;
-    struct evaluation e = {model, data, first, count, classes, NULL, NULL};
+    struct evaluation e = {model, data, first, count, classes, NULL, NULL, NULL};
     return evaluate_all(score, confusion, team, e, why);
 }
 
-vit_status evaluate_logits(float *logits, vit_team *team, const vit_model *model,
+vit_status evaluate_logits(float *logits, float *doubt, vit_team *team, const vit_model *model,
                            const struct data_set *data, size_t first, size_t count,
                            vit_error *why) {
     size_t classes = vit_model_config(model)->classes;
-    struct evaluation e = {model, data, first, count, classes, logits, NULL};
+    struct evaluation e = {model, data, first, count, classes, logits, doubt, NULL};
     struct score score;
     return evaluate_all(&score, NULL, team, e, why);
 }

@@ -92,16 +92,20 @@ static size_t same_class(const vit_model *model, const vit_model *from, size_t i
     return NOT_FOUND;
 }
 
-/* Copies a head's rows of the classes that both models name. → how many; `row`: a row's numbers. */
+/* Copies a head's rows of the classes that both models name, and then the row of doubt that both
+ * have. → how many classes; `row`: a row's numbers. */
 static size_t copy_rows(float *x, const float *old, const vit_model *model, const vit_model *from,
                         size_t row) {
+    const vit_config *to = vit_model_config(model), *other = vit_model_config(from);
     size_t copied = 0;
-    for (size_t i = 0; i < vit_model_config(model)->classes; i++) {
+    for (size_t i = 0; i < to->classes; i++) {
         size_t at = same_class(model, from, i);
         if (at == NOT_FOUND) continue;
         memcpy(x + i * row, old + at * row, row * sizeof *x);
         copied++;
     }
+    if (copied && to->doubt && other->doubt)
+        memcpy(x + to->classes * row, old + other->classes * row, row * sizeof *x);
     return copied;
 }
 
@@ -121,7 +125,9 @@ vit_status init_from(vit_model *model, vit_model *from, vit_error *why) {
         }
         float *x = to_all + to.offset;
         const float *start = from_all + old.offset;
-        bool same = old.rank == to.rank && !memcmp(old.shape, to.shape, to.rank * sizeof *to.shape);
+        bool same =
+            old.rank == to.rank && !memcmp(old.shape, to.shape, to.rank * sizeof *to.shape) &&
+            !(of_head(&to) && vit_model_config(model)->doubt != vit_model_config(from)->doubt);
         size_t row = to.count / to.shape[0];
         bool rows_match = of_head(&to) && row == old.count / old.shape[0];
         if (rows_match && copy_rows(x, start, model, from, row)) continue;

@@ -1,5 +1,5 @@
 /* Reads pen drawings: a line of JSON each, {"label": 7, "writer": 12, "strokes": [[[x,y], …], …]},
- * x to the right and y up, in any unit; plain or gzipped. The pen digits of Alimoglu &
+ * the label null for a drawing of no class, x to the right and y up, in any unit; plain or gzipped. The pen digits of Alimoglu &
  * Alpaydin (UCI, CC BY 4.0) are such strokes. */
 #define _POSIX_C_SOURCE 200809L
 #include "jsonl.h"
@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { LINE = 1 << 20, MOST_WRITERS = 1 << 30, MOST_LABELS = 256 };
+enum { LINE = 1 << 20, MOST_WRITERS = 1 << 30, MOST_LABELS = NO_CLASS };
 /* The most text that a file may unpack to: ALWAYS bytes, or MOST_TIMES the bytes that were read.
  * Such files unpack to 5 times their size. A pipe has a limit of its own. */
 enum { ALWAYS = 1 << 22, MOST_TIMES = 100, MOST_OF_PIPE = 1 << 30 };
@@ -88,10 +88,13 @@ static vit_status read_drawing(struct reader *r, const char *text, size_t size, 
     size_t most = classes < MOST_LABELS ? classes : MOST_LABELS, number, by = 0;
     if (!json_read(&whole, text, size) || whole.type != JSON_OBJECT)
         return complain(r, "a JSON object");
-    if (!json_get(&whole, "label", &label) || !json_size(&label, most - 1, &number))
+    bool labelled = json_get(&whole, "label", &label), none = labelled && label.type == JSON_NULL;
+    if (none)
+        number = NO_CLASS;
+    else if (!labelled || !json_size(&label, most - 1, &number))
         return vit_fail(r->why, VIT_BAD_FILE,
-                        "%s: line %z: expected a `label` below the model's %z classes", r->path,
-                        r->line, most);
+                        "%s: line %z: expected a `label` below the model's %z classes, or null",
+                        r->path, r->line, most);
     if (json_get(&whole, "writer", &writer) && !json_size(&writer, MOST_WRITERS, &by))
         return complain(r, "`writer` to be a whole number");
     if (!json_get(&whole, "strokes", &strokes) || strokes.type != JSON_ARRAY)

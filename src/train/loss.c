@@ -1,5 +1,5 @@
 /* Cross-entropy with label smoothing (Szegedy et al., arXiv:1512.00567, section 7), and
- * cross-entropy against a teacher's answers (Hinton et al., arXiv:1503.02531). */
+ * cross-entropy against a teacher's answers (Hinton et al., arXiv:1503.02531), and the loss of doubt. */
 #include <math.h>
 
 #include "tape.h"
@@ -40,4 +40,11 @@ double vit_distillation(float *dlogits, const float *logits, const float *teache
         }
     }
     return total;
+}
+
+double vit_doubt_loss(float *dlogit, float logit, double p, bool right, float scale) {
+    double known = 1 / (1 + exp((double)logit)), doubt = 1 / (1 + exp(-(double)logit));
+    double wrong = (1 - p) * known + doubt; /* 1 - p·known, without cancellation */
+    *dlogit = (float)((right ? doubt : -p * known * doubt / wrong) * scale);
+    return right ? -log(p) + fmax(logit, 0) + log1p(exp(-fabs((double)logit))) : -log(wrong);
 }

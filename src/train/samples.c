@@ -32,6 +32,12 @@ static vit_status check_keys(const struct samples *s, vit_error *why) {
                     s->data->channels);
 }
 
+/* Whether drawing i is by these writers, and of no class if `other`, else of one. */
+static bool trains(const struct drawings *drawings, size_t i, unsigned writers, bool other) {
+    const struct drawing *drawing = &drawings->list[i];
+    return (writers & writers_part(drawing->writer)) && (drawing->label == NO_CLASS) == other;
+}
+
 vit_status samples_open(struct samples *s, const struct recipe *recipe, const struct data_set *data,
                         const struct drawings *drawings, vit_error *why) {
     *s = (struct samples){.recipe = recipe, .data = data, .drawings = drawings};
@@ -42,7 +48,9 @@ vit_status samples_open(struct samples *s, const struct recipe *recipe, const st
     s->list = malloc((drawings ? drawings->count : 0) * sizeof *s->list + 1);
     if (!s->list) return vit_fail(why, VIT_NO_MEMORY, "no memory for the drawings");
     for (size_t i = 0; drawings && i < drawings->count; i++)
-        if (writers & writers_part(drawings->list[i].writer)) s->list[s->listed++] = i;
+        if (trains(drawings, i, writers, false)) s->list[s->listed++] = i;
+    for (size_t i = 0; drawings && i < drawings->count; i++)
+        if (trains(drawings, i, writers, true)) s->list[s->listed + s->others++] = i;
     s->negatives = (size_t)(recipe->negatives * (double)s->images);
     s->count = s->images + s->listed * recipe->drawings + s->negatives;
     if (s->count > UINT32_MAX)
@@ -175,6 +183,12 @@ static struct sample draw(struct sample_room *room, const struct samples *s, siz
     index -= s->images;
     if (index < s->listed * s->recipe->drawings)
         return draw_drawing(room, s, s->list[index % s->listed], rng);
+    if (s->others && rng_unit(rng) < 0.6) {
+        struct pen pen = draw_pen(s->recipe, rng);
+        sketch_take(&room->sketch, s->drawings, s->list[s->listed + rng_below(rng, s->others)]);
+        draw_sketch(room, &pen);
+        return NOTHING;
+    }
     if (s->recipe->habits > 0 && rng_unit(rng) < 0.5 * s->recipe->habits) {
         draw_other(room, s->recipe, rng);
         return NOTHING;

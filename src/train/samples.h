@@ -8,16 +8,14 @@
 #include "strokes.h"
 #include "vit.h"
 
-enum { NO_CLASS = 255 };
-
 struct samples { /* const after opening, shared by threads */
     const struct recipe *recipe;
     const struct data_set *data;
     const struct drawings *drawings; /* may be NULL */
     struct augmenter *augmenter;
-    size_t *list;  /* (listed): drawings to train on */
+    size_t *list;  /* (listed + others): drawings to train on, those of no class last */
     size_t images; /* of the data set, to train on */
-    size_t listed, negatives, count;
+    size_t listed, others, negatives, count;
 };
 
 struct sample_room { /* what a thread brings */

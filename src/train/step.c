@@ -50,7 +50,7 @@ struct stepper {
     size_t epoch, batch;
     float *images, *keep; /* (batch, pixels) standardised, (batch, depth) */
     struct sample *drawn; /* (batch) */
-    float *answers;       /* (batch, classes): the teacher's, where they may count */
+    float *answers;       /* (batch, the teacher's logits), where they may count */
     struct range part;    /* the part of the batch whose gradient is computed next */
     float *gradient;      /* the sum of the parts' gradients */
     float *here;          /* the parameters before a climb; NULL without sharpness */
@@ -72,6 +72,16 @@ static void draw_keep(float *keep, const struct stepper *s, size_t index) {
     }
 }
 
+/* The logits of the teacher's answer; 1 without a teacher. */
+static size_t answer_floats(const struct stepper *s) {
+    const vit_model *teacher = s->job->teacher;
+    return teacher ? vit_logits(vit_model_config(teacher)) : 1;
+}
+
+static float *answer_of(const struct stepper *s, size_t i) {
+    return s->answers + i * answer_floats(s);
+}
+
 /* The teacher answers here, once for a sample, however often the step takes its gradient. */
 static void draw_batch(void *context, size_t thread, size_t threads) {
     struct stepper *s = context;
@@ -87,36 +97,55 @@ static void draw_batch(void *context, size_t thread, size_t threads) {
         data_standardise(image, pixels, config);
         draw_keep(s->keep + i * config->depth, s, index);
         if (teacher && s->drawn[i].advice != ADVICE_NEVER)
-            teacher_answer(s->answers + i * config->classes, &worker->teacher, teacher, image);
+            teacher_answer(answer_of(s, i), &worker->teacher, teacher, image);
     }
 }
 
-/* The loss of sample i of the batch, and its gradient. */
-static double sample_loss(const struct stepper *s, size_t i, const float *logits, float *dlogits) {
+/* The loss of the classes of sample i of the batch, and its gradient. */
+static double class_loss(const struct stepper *s, size_t i, const float *logits, float *dlogits,
+                         float scale) {
     const struct recipe *recipe = s->recipe;
     size_t K = recipe->config.classes;
-    float scale = 1 / (float)s->batch;
     double loss = vit_cross_entropy(dlogits, logits, &s->drawn[i].label, 1, K,
                                     (float)recipe->label_smoothing, scale);
     if (!s->job->teacher) return loss;
-    return teacher_blend(dlogits, logits, s->answers + i * K, K, s->drawn[i], recipe->distillation,
+    return teacher_blend(dlogits, logits, answer_of(s, i), K, s->drawn[i], recipe->distillation,
                          loss, scale);
+}
+
+/* With doubt, drawings of no class teach the classes nothing, and unfinished ones little. */
+static double class_share(const struct stepper *s, const struct sample *sample) {
+    static const double UNFINISHED = 0.25;
+    if (!s->recipe->config.doubt) return 1;
+    return sample->label == NO_CLASS ? 0 : sample->unfinished ? UNFINISHED : 1;
+}
+
+/* The loss of sample i, and its gradient. */
+static double sample_loss(const struct stepper *s, size_t i, const float *logits, float *dlogits) {
+    size_t K = s->recipe->config.classes, answer = largest_logit(logits, K);
+    const struct sample *sample = &s->drawn[i];
+    double scale = 1 / (double)s->batch, share = class_share(s, sample), sum = 0;
+    double loss = share * class_loss(s, i, logits, dlogits, (float)(share * scale));
+    if (!s->recipe->config.doubt) return loss;
+    for (size_t k = 0; k < K; k++) sum += exp((double)logits[k] - logits[answer]);
+    return loss +
+           vit_doubt_loss(dlogits + K, logits[K], 1 / sum, answer == sample->label, (float)scale);
 }
 
 /* Samples first…first+n-1 of the batch. */
 static void micro_batch(struct stepper *s, struct worker *worker, size_t first, size_t n) {
     const struct recipe *recipe = s->recipe;
-    size_t K = recipe->config.classes;
+    size_t K = recipe->config.classes, each = vit_logits(&recipe->config);
     const float *images = s->images + first * data_values(s->job->data);
     const float *keep = recipe->drop_path > 0 ? s->keep + first * recipe->config.depth : NULL;
     vit_forward(s->model, worker->tape, images, n, worker->logits, keep);
     for (size_t i = 0; i < n; i++)
         worker->sums.loss +=
-            sample_loss(s, first + i, worker->logits + i * K, worker->dlogits + i * K);
+            sample_loss(s, first + i, worker->logits + i * each, worker->dlogits + i * each);
     vit_backward(s->model, worker->tape, n, worker->dlogits, worker->gradient);
     for (size_t i = 0; i < n; i++) {
         uint8_t label = s->drawn[first + i].label;
-        worker->sums.correct += largest_logit(worker->logits + i * K, K) == label;
+        worker->sums.correct += largest_logit(worker->logits + i * each, K) == label;
         worker->sums.digits += label != NO_CLASS;
     }
 }
@@ -297,7 +326,7 @@ static size_t muon_floats(const struct stepper *s) {
 
 static bool open_worker(struct stepper *s, struct worker *worker) {
     const vit_model *teacher = s->job->teacher;
-    size_t logits = MICRO_BATCH * s->recipe->config.classes;
+    size_t logits = MICRO_BATCH * vit_logits(&s->recipe->config);
     size_t need = vit_tape_size(s->model, MICRO_BATCH);
     worker->tape_memory = malloc(need);
     worker->gradient = malloc(s->count * sizeof *worker->gradient);
@@ -319,7 +348,7 @@ static bool open_batch(struct stepper *s) {
     s->images = malloc(n * data_values(s->job->data) * sizeof *s->images);
     s->keep = malloc((n * recipe->config.depth + 1) * sizeof *s->keep);
     s->drawn = malloc(n * sizeof *s->drawn);
-    s->answers = malloc(n * recipe->config.classes * sizeof *s->answers);
+    s->answers = malloc(n * answer_floats(s) * sizeof *s->answers);
     s->gradient = malloc(s->count * sizeof *s->gradient);
     if (recipe->sharpness > 0) s->here = malloc(s->count * sizeof *s->here);
     return s->images && s->keep && s->drawn && s->answers && s->gradient &&

@@ -4,9 +4,11 @@
 
 #include "vit.h"
 
+enum { NO_CLASS = 255 };
+
 struct drawings {
     struct drawing {
-        uint8_t label;
+        uint8_t label; /* NO_CLASS: of no class */
         size_t writer;
         size_t first_stroke, strokes, first_point, points;
     } * list;

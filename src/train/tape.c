@@ -66,7 +66,7 @@ static void tape_lay_out(vit_tape *tape, struct arena *arena, const vit_model *m
     tape->head.rstd = arena_floats(arena, rows, 2);
     tape->head.pooled = arena_floats(arena, 2, batch, D);
     tape->head.pooled_normed = arena_floats(arena, 2, batch, D);
-    tape->dpooled = arena_floats(arena, batch, D + c->classes);
+    tape->dpooled = arena_floats(arena, batch, D + vit_logits(c));
     tape_scratch(&tape->scratch, arena, m, batch);
     scratch_stem_backward(&tape->scratch, arena, c, batch);
 }

@@ -15,7 +15,7 @@ struct teacher_room { /* what a thread brings */
 vit_status teacher_check(const vit_model *teacher, const struct recipe *recipe, vit_error *why);
 bool teacher_room_open(struct teacher_room *room, const vit_model *teacher);
 void teacher_room_close(struct teacher_room *room);
-/* image → logits (classes) */
+/* image → logits: vit_logits of them */
 void teacher_answer(float *logits, const struct teacher_room *room, const vit_model *teacher,
                     const float *image);
 /* Makes the teacher's answer to a sample, where it counts, a `share` of the target. `loss` and the

@@ -99,6 +99,7 @@ vit_status vitw_end(void) {
     session.depth = config->depth;
     session.heads = config->heads;
     session.classes = config->classes;
+    session.logit_count = vit_logits(config);
     const char *json = vit_model_json(model, &session.json_size);
     session.json = config_print(&session.json_size, config, json, session.json_size);
     session.head_width = head_width(config);
@@ -118,7 +119,7 @@ vit_status vitw_reserve(size_t batch, size_t layers, bool want_tokens) {
     reserved.batch = 0; /* stays 0 on failure, because some buffers may have moved */
     size_t T = session.prefix + session.grid_rows * session.grid_columns;
     const size_t image_shape[] = {batch, session.channels, session.rows, session.columns, 1};
-    const size_t logit_shape[] = {batch, session.classes, 1, 1, 1};
+    const size_t logit_shape[] = {batch, session.logit_count, 1, 1, 1};
     const size_t attention_shape[] = {batch, layers, session.heads, T, T};
     const size_t token_shape[] = {want_tokens ? batch : 0, T, session.width, 1, 1};
     const size_t pooled_shape[] = {want_tokens ? batch : 0, session.width, 1, 1, 1};
@@ -209,7 +210,7 @@ void vitw_ablate(bool masks, bool positions, size_t count) {
 vit_status vitw_trace(bool all) {
     if (!reserved.batch) return bad_call("expected an image that vitw_reserve made room for");
     size_t T = session.prefix + session.grid_rows * session.grid_columns, D = session.width;
-    size_t L = session.depth, h = session.heads, K = session.classes;
+    size_t L = session.depth, h = session.heads, K = session.logit_count;
     float *lens;
     const struct {
         float **at;

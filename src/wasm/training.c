@@ -79,6 +79,7 @@ vit_status vitw_end(void) {
 static void adopt_config(vit_config *config, const vit_config *fed) {
     vit_config adopted = *fed;
     adopted.classes = config->classes;
+    adopted.doubt = config->doubt;
     adopted.temperature = config->temperature;
     adopted.uncertain_below = config->uncertain_below;
     *config = adopted;
@@ -282,13 +283,17 @@ vit_status vitt_end_epoch(void) {
 
 /* ---- The answers of any model ------------------------------------------------ */
 
-static vit_status check_answers(const float *logits, const uint32_t *labels, size_t count,
-                                size_t classes) {
+static vit_status check_answers(const float *logits, const uint32_t *labels, const float *doubt,
+                                size_t count, size_t classes) {
     for (size_t i = 0; i < count * classes; i++)
         if (!isfinite(logits[i]))
             return vit_fail(&module_error, VIT_BAD_ARGUMENT,
                             "logits: expected finite numbers, got another for image %z",
                             i / classes);
+    for (size_t i = 0; doubt && i < count; i++)
+        if (!(doubt[i] >= 0 && doubt[i] <= 1))
+            return vit_fail(&module_error, VIT_BAD_ARGUMENT,
+                            "doubt: expected numbers from 0 to 1, got another for image %z", i);
     for (size_t i = 0; i < count; i++)
         if (labels[i] >= classes)
             return vit_fail(&module_error, VIT_BAD_ARGUMENT,
@@ -297,18 +302,20 @@ static vit_status check_answers(const float *logits, const uint32_t *labels, siz
     return VIT_OK;
 }
 
-/* Scores `count` answers (size bytes): logits (count,K), then labels (count) as uint32_t.
+/* Scores `count` answers (size bytes): logits (count,K), then labels (count) as uint32_t, then, if
+ * `doubted`, doubt (count) from 0 to 1.
  * temperature: 0 for the fitted one, rounded as a config has it. accept: the share of the right
  * answers that are certain. */
 vit_status vitt_score(const float *logits, size_t size, size_t count, double temperature,
-                      double accept) {
+                      double accept, bool doubted) {
     size_t words = count ? size / sizeof *logits / count : 0; /* for an image */
-    if (words < 2) return bad_call("answers: expected logits and labels, got none");
+    if (words < 2 + doubted) return bad_call("answers: expected logits and labels, got none");
     if (!(temperature >= 0 && accept >= 0 && accept <= 1))
         return bad_call("expected a temperature and a share");
-    size_t classes = words - 1;
+    size_t classes = words - 1 - doubted;
     const uint32_t *labels = (const void *)(logits + count * classes);
-    vit_status status = check_answers(logits, labels, count, classes);
+    const float *doubt = doubted ? logits + count * (classes + 1) : NULL;
+    vit_status status = check_answers(logits, labels, doubt, count, classes);
     if (status) return status;
     float *p = malloc(count * sizeof *p);
     if (!p) return vit_fail(&module_error, VIT_NO_MEMORY, "no memory for the probabilities");
@@ -316,17 +323,17 @@ vit_status vitt_score(const float *logits, size_t size, size_t count, double tem
         double fitted = fit_temperature(logits, labels, NULL, count, classes);
         temperature = round(fitted * 1e4) / 1e4;
     }
-    struct score score = score_answers(p, logits, labels, count, classes, temperature);
-    struct doubt doubt = find_doubt(p, score.correct, count, accept);
+    struct score score = score_answers(p, logits, doubt, labels, count, classes, temperature);
+    struct doubt found = find_doubt(p, score.correct, count, accept);
     free(p);
     numbers[LOSS] = score.loss;
     numbers[ACCURACY] = (double)score.correct / (double)count;
     numbers[TEMPERATURE] = temperature;
     numbers[CALIBRATION_ERROR] = score.calibration_error;
-    numbers[UNCERTAIN_BELOW] = doubt.threshold;
+    numbers[UNCERTAIN_BELOW] = found.threshold;
     numbers[RIGHT] = (double)score.correct;
-    numbers[RIGHT_BELOW] = (double)doubt.right;
-    numbers[WRONG_BELOW] = (double)doubt.wrong;
+    numbers[RIGHT_BELOW] = (double)found.right;
+    numbers[WRONG_BELOW] = (double)found.wrong;
     return VIT_OK;
 }
 

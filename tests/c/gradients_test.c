@@ -40,10 +40,11 @@ static bool scene_open(struct scene *s, const struct named_config *named,
     s->pixels = image_floats(&s->c);
     vit_parameters(s->model, &s->count);
     s->images = random_floats(BATCH * s->pixels, 1, &seed);
-    s->logits = guarded(BATCH * s->c.classes);
-    s->dlogits = guarded(BATCH * s->c.classes);
+    s->logits = guarded(BATCH * vit_logits(&s->c));
+    s->dlogits = guarded(BATCH * vit_logits(&s->c));
     s->gradient = guarded(s->count);
-    for (size_t b = 0; b < BATCH; b++) s->labels[b] = (uint8_t)random_below(&seed, s->c.classes);
+    for (size_t b = 0; b < BATCH; b++)
+        s->labels[b] = (uint8_t)random_below(&seed, vit_logits(&s->c));
     if (stochastic) {
         static const float SCALES[] = {0, 1.25f, 0.5f};
         s->keep = floats(BATCH * s->c.depth);
@@ -62,7 +63,7 @@ static void scene_close(struct scene *s) {
 
 /* Returns the batch's mean loss and adds its gradient to s->gradient. */
 static double step(struct scene *s) {
-    size_t K = s->c.classes;
+    size_t K = vit_logits(&s->c);
     vit_forward(s->model, s->tape, s->images, BATCH, s->logits, s->keep);
     double loss =
         vit_cross_entropy(s->dlogits, s->logits, s->labels, BATCH, K, SMOOTHING, 1.0f / BATCH);
@@ -80,7 +81,7 @@ static double twin_batch_loss(const struct scene *s, const struct twin *t) {
     for (size_t b = 0; b < BATCH; b++) {
         const float *keep = s->keep ? s->keep + b * s->c.depth : NULL;
         struct twin_run run = twin_forward(t, s->images + b * s->pixels, keep);
-        loss += twin_loss(run.logits, s->labels[b], s->c.classes, SMOOTHING) / BATCH;
+        loss += twin_loss(run.logits, s->labels[b], vit_logits(&s->c), SMOOTHING) / BATCH;
         twin_run_free(&run);
     }
     return loss;
@@ -130,8 +131,9 @@ static void check_scene(struct scene *s) {
         vit_tensor tensor = vit_tensor_at(s->model, i);
         check_direction(s, &t, &tensor, &differences[i], &seed);
     }
-    CHECK(guards_intact(s->gradient, s->count) && guards_intact(s->logits, BATCH * s->c.classes) &&
-              guards_intact(s->dlogits, BATCH * s->c.classes),
+    CHECK(guards_intact(s->gradient, s->count) &&
+              guards_intact(s->logits, BATCH * vit_logits(&s->c)) &&
+              guards_intact(s->dlogits, BATCH * vit_logits(&s->c)),
           "%s: written past an output", s->name);
     twin_close(&t);
 }
@@ -245,7 +247,7 @@ TEST("vit_forward gives the logits that vit_run gives") {
 
 /* A tape for two images runs one image and gives its gradient. */
 static void check_smaller(struct scene *s) {
-    size_t K = s->c.classes;
+    size_t K = vit_logits(&s->c);
     struct scene one = *s;
     size_t size = vit_tape_size(s->model, 1);
     one.memory = malloc(size);

@@ -203,7 +203,7 @@ TEST("an int8 batch of three equals three single images, in every table that kee
     for (size_t i = 0; i < CONFIGS_COUNT; i++) {
         uint64_t seed = 80 + i;
         vit_model *origin = random_model(&CONFIGS[i].config, unpacked_kernels(), seed);
-        size_t n = image_floats(vit_model_config(origin)), K = vit_model_config(origin)->classes;
+        size_t n = image_floats(vit_model_config(origin)), K = vit_logits(vit_model_config(origin));
         float *images = random_floats(3 * n, 1, &seed);
         struct file f = quantized(origin);
         EACH_KERNELS(k) {

@@ -54,6 +54,7 @@ static const struct named_config CONFIGS[] = {
     {"as wide as whole panels, two tokens go on",
      {TINY, .width = 32, .heads = 2, .qk_norm = true, .distillation_tokens = 1}},
     {"per_head as wide as whole panels", {TINY, .width = 48, .attention = VIT_PER_HEAD}},
+    {"doubt", {TINY, .doubt = true, .pool = VIT_POOL_MEAN}},
     {"relative", {TINY, .position = VIT_RELATIVE}},
     {"relative, qk_norm, mean without a prefix",
      {TINY, .position = VIT_RELATIVE, .qk_norm = true, .pool = VIT_POOL_MEAN, .class_tokens = 0,
@@ -118,13 +119,13 @@ static inline const char *config_json(const vit_config *c) {
              "\"depth\":%zu,\"heads\":%zu,\"mlp_width\":%zu,\"classes\":%zu,\"norm\":\"%s\","
              "\"norm_eps\":%.9g,\"final_norm\":%s,\"activation\":\"%s\",\"position\":\"%s\","
              "\"pool\":\"%s\",\"qkv_bias\":%s,\"qk_norm\":%s,\"layer_scale\":%s,\"residual\":%s,"
-             "\"prefix\":[%s],"
+             "\"doubt\":%s,\"prefix\":[%s],"
              "\"attention\":\"%s\",\"stem\":[%s]%s}",
              c->image_size[0], c->image_size[1], c->patch_size[0], c->patch_size[1], c->channels,
              c->width, c->depth, c->heads, c->mlp_width, c->classes, c->norm ? "post" : "pre",
              (double)c->norm_eps, BOOLS[c->final_norm], ACTIVATIONS[c->activation],
              POSITIONS[c->position], c->pool ? "mean" : "class", BOOLS[c->qkv_bias],
-             BOOLS[c->qk_norm], BOOLS[c->layer_scale], BOOLS[c->residual], prefix,
+             BOOLS[c->qk_norm], BOOLS[c->layer_scale], BOOLS[c->residual], BOOLS[c->doubt], prefix,
              c->attention ? "per_head" : "standard", stem, width);
     return text;
 }
@@ -265,7 +266,7 @@ struct outputs {
 
 static inline struct outputs new_outputs(const vit_config *c, size_t batch) {
     size_t T = vit_tokens(c);
-    struct outputs o = {.logits_count = batch * c->classes,
+    struct outputs o = {.logits_count = batch * vit_logits(c),
                         .attention_count = batch * c->depth * c->heads * T * T,
                         .hidden_count = batch * c->depth * T * c->width,
                         .tokens_count = batch * T * c->width,

@@ -134,6 +134,32 @@ TEST("a model of one class that does not say has a probability of its own") {
     }
 }
 
+TEST("with doubt the classes' probabilities sum to 1/(1+e^d), at any temperature") {
+    vit_config c = {.classes = 3, .doubt = true, .temperature = 0.5f};
+    static const float DOUBTS[] = {-200, -2, 0, 3, 200};
+    for (size_t i = 0; i < sizeof DOUBTS / sizeof *DOUBTS; i++) {
+        const float logits[] = {1, -1, 2.5f, DOUBTS[i]};
+        float p[3], plain[3];
+        double known = 1 / (1 + exp((double)DOUBTS[i]));
+        vit_answers(p, logits, &c);
+        vit_probabilities(plain, logits, 3, 0.5f);
+        for (size_t k = 0; k < 3; k++)
+            CHECK(within((double)p[k], known * (double)plain[k], 2 * FLT_EPSILON), "%zu at %g: %g",
+                  k, (double)DOUBTS[i], (double)p[k]);
+    }
+    CHECK(vit_logits(&c) == 4, "%zu logits", vit_logits(&c));
+}
+
+TEST("doubt needs classes that exclude each other") {
+    vit_config config;
+    vit_error why;
+    CHECK(!read_config(&config, &why, "doubt", "true") && config.doubt, "%s", why.text);
+    CHECK(read_config(&config, &why, "problem_type", "\"regression\", \"doubt\": true") ==
+                  VIT_BAD_CONFIG &&
+              strstr(why.text, "doubt: expected classes that exclude each other"),
+          "%s", why.text);
+}
+
 TEST("a temperature above 0 up to 100 and a threshold from 0 to 1 are accepted") {
     static const char *const TEMPERATURES[] = {"0.6137", "1", "100", "1e-3", "1e2"};
     static const char *const THRESHOLDS[] = {"0", "0.9461", "1", "1e-3", "0.0"};

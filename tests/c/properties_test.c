@@ -113,7 +113,7 @@ TEST("every row of the attention sums to 1") {
 
 static void check_same(struct scene *s, const struct outputs *o, size_t first, size_t batch) {
     const struct outputs *all = &s->all;
-    same(s, o->logits, all->logits + first * s->c->classes, batch * s->c->classes, "logits");
+    same(s, o->logits, all->logits + first * vit_logits(s->c), batch * vit_logits(s->c), "logits");
     size_t n = all->attention_count / BATCH;
     same(s, o->attention, all->attention + first * n, batch * n, "attention maps");
     n = all->hidden_count / BATCH;

@@ -29,7 +29,7 @@ static vit_status relevance_of(struct scene *s, float *out, const size_t *classe
 
 /* The two classes that are checked. */
 static void two_classes(size_t classes[2], const struct scene *s) {
-    classes[0] = s->K - 1, classes[1] = 0;
+    classes[0] = s->c->classes - 1, classes[1] = 0;
 }
 
 /* The gradients (2,L,h,T,T) of two logits by each attention weight, by differences from `run`. */
@@ -237,7 +237,7 @@ TEST("an int8 model's relevance points where that of its floats does") {
 
 static void check_classes(struct scene *s) {
     if (!s->L) return;
-    size_t classes[] = {0, s->K - 1, 0};
+    size_t classes[] = {0, s->c->classes - 1, 0};
     float *all = guarded(3 * s->N), *one = guarded(s->N);
     CHECK(!relevance_of(s, all, classes, 3), "%s: no relevance", s->name);
     for (size_t i = 0; i < 3; i++) {
@@ -252,7 +252,7 @@ TEST("a class's relevance is the same to the bit beside any other classes") {
 }
 
 static void check_refusals(struct scene *s) {
-    size_t class = s->K, size = vit_relevance_size(s->model, 1);
+    size_t class = s->c->classes, size = vit_relevance_size(s->model, 1);
     float *out = guarded(s->N);
     CHECK(vit_relevance_size(s->model, 0) == 0, "%s: no classes", s->name);
     CHECK((size > 0) == (s->L > 0), "%s: %zu bytes", s->name, size);

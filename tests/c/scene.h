@@ -25,7 +25,7 @@ static bool scene_open(struct scene *s, size_t config, const struct vit_kernels 
     s->model = s->origin ? reopen(s->origin, kernels) : NULL;
     if (!s->model) return false;
     const vit_config *c = s->c = vit_model_config(s->model);
-    s->T = vit_tokens(c), s->N = vit_patches(c), s->D = c->width, s->K = c->classes;
+    s->T = vit_tokens(c), s->N = vit_patches(c), s->D = c->width, s->K = vit_logits(c);
     s->L = c->depth, s->h = c->heads;
     s->d = c->head_width ? c->head_width : c->width / c->heads, s->A = s->h * s->d;
     s->image = random_floats(image_floats(c), 1, &seed);

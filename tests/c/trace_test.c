@@ -21,7 +21,7 @@ static double *in_doubles(const float *x, size_t n) {
 static void check_against_twin(struct scene *s) {
     struct twin t = twin_open(s->origin);
     struct twin_run run = twin_forward(&t, s->image, NULL);
-    compare(s, "logits", s->logits, run.logits, s->c->classes);
+    compare(s, "logits", s->logits, run.logits, s->K);
     compare(s, "attention", s->trace.attention, run.attention, s->L * s->h * s->T * s->T);
     compare(s, "stream", s->trace.stream + s->T * s->D, run.hidden, s->L * s->T * s->D);
     twin_run_free(&run);
@@ -134,10 +134,10 @@ TEST("a trace's first tokens are the embedded ones and their positions") {
 }
 
 static void check_head(struct scene *s) {
-    float *logits = guarded(s->c->classes);
+    float *logits = guarded(s->K);
     const float *last = s->trace.stream + s->L * s->T * s->D;
     CHECK(!vit_run_head(s->model, s->state.state, last, logits), "%s: no head", s->name);
-    CHECK_SAME_BITS(logits, s->logits, s->c->classes, s->name);
+    CHECK_SAME_BITS(logits, s->logits, s->K, s->name);
     guarded_free(logits);
 }
 
@@ -148,12 +148,11 @@ TEST("the head alone gives the last tokens' logits") {
 /* With few arrays a run adds its branches at once, in another order than with all of them. */
 static void check_few_arrays(struct scene *s) {
     size_t n = (s->L + 1) * s->T * s->D, heat = s->L * s->h * s->T * s->T;
-    float *stream = guarded(n), *attention = guarded(heat), *logits = guarded(s->c->classes);
+    float *stream = guarded(n), *attention = guarded(heat), *logits = guarded(s->K);
     const vit_trace all[] = {{.stream = stream}, {.stream = stream, .attention = attention}, {0}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         CHECK(!vit_run_traced(s->model, s->state.state, s->image, logits, &all[i]), "%s", s->name);
-        CHECK_CLOSE(logits, s->logits, s->c->classes,
-                    CLOSE * fmax(1e-3, largest(s->logits, s->c->classes)), s->name);
+        CHECK_CLOSE(logits, s->logits, s->K, CLOSE * fmax(1e-3, largest(s->logits, s->K)), s->name);
     }
     CHECK_CLOSE(stream, s->trace.stream, n, CLOSE * fmax(1e-3, largest(s->trace.stream, n)),
                 s->name);
@@ -177,14 +176,14 @@ static void check_without(struct scene *s, const vit_ablation *without, struct t
     vit_taps taps = {.hidden = o.hidden};
     vit_state_ablate(s->state.state, without);
     vit_run(s->model, s->state.state, s->image, 1, o.logits, &taps);
-    compare(s, what, o.logits, run.logits, s->c->classes);
+    compare(s, what, o.logits, run.logits, s->K);
     compare(s, what, o.hidden, run.hidden, s->L * s->T * s->D);
     vit_run_traced(s->model, s->state.state, s->image, o.logits, &s->trace);
-    compare(s, what, o.logits, run.logits, s->c->classes);
+    compare(s, what, o.logits, run.logits, s->K);
     vit_state_ablate(s->state.state, NULL);
     vit_run(s->model, s->state.state, s->image, 1, o.logits, NULL);
-    CHECK_CLOSE(o.logits, s->logits, s->c->classes,
-                CLOSE * fmax(1e-3, largest(s->logits, s->c->classes)), "whole again");
+    CHECK_CLOSE(o.logits, s->logits, s->K, CLOSE * fmax(1e-3, largest(s->logits, s->K)),
+                "whole again");
     outputs_free(&o);
     twin_run_free(&run);
 }

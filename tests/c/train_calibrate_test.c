@@ -233,7 +233,8 @@ TEST("a score is the loss, the right answers and the calibration error at a temp
     uint32_t labels[COUNT];
     draw_answers(logits, labels, COUNT, 2, 3);
     for (size_t t = 0; t < 3; t++) {
-        struct score score = score_answers(p, logits, labels, COUNT, CLASSES, TEMPERATURES[t]);
+        struct score score =
+            score_answers(p, logits, NULL, labels, COUNT, CLASSES, TEMPERATURES[t]);
         struct reliability r = {0};
         size_t right = 0, wrong = COUNT;
         for (size_t n = 0; n < COUNT; n++) {
@@ -253,7 +254,7 @@ TEST("a score is the loss, the right answers and the calibration error at a temp
 TEST("a score takes labels that a byte does not hold") {
     enum { MANY = 1000 };
     float logits[MANY] = {[999] = 3}, p[1];
-    struct score score = score_answers(p, logits, (uint32_t[]){999}, 1, MANY, 1);
+    struct score score = score_answers(p, logits, NULL, (uint32_t[]){999}, 1, MANY, 1);
     CHECK(score.correct == 1 && within(score.loss, log(1 + 999 * exp(-3)), 1e-12), "%g",
           score.loss);
 }

@@ -60,6 +60,7 @@ TEST("a broken file of drawings is refused with the line and the reason") {
         {"[]", "line 1: expected a JSON object"},
         {"{\"label\": 1, \"strokes\": [[[0, 0]]]", "line 1: expected a JSON object"},
         {"{\"label\": 3, \"strokes\": [[[0, 0]]]}", "the model's 3 classes"},
+        {"{\"label\": false, \"strokes\": [[[0, 0]]]}", "classes, or null"},
         {"{\"label\": -1, \"strokes\": [[[0, 0]]]}", "the model's 3 classes"},
         {"{\"label\": \"1\", \"strokes\": [[[0, 0]]]}", "the model's 3 classes"},
         {"{\"strokes\": [[[0, 0]]]}", "the model's 3 classes"},
@@ -371,6 +372,38 @@ TEST("an epoch is the images, three of each training drawing, and half as many n
             CHECK(image[0] == (float)(i + 1) / 255, "sample %zu is not image %zu", i, i);
         else
             CHECK(largest(image, ROWS * ROWS) >= 0.99, "sample %zu is faint", i);
+    }
+    world_close(&w);
+}
+
+TEST("drawings of no class become three in five negatives, and are evaluated only if asked for") {
+    struct world w;
+    float image[ROWS * ROWS];
+    vit_error why = {""};
+    if (!world_open(&w, 10)) return;
+    samples_close(&w.samples);
+    for (size_t i = 0; i < w.drawings.count; i++)
+        if (w.drawings.list[i].writer != 1) w.drawings.list[i].label = NO_CLASS;
+    w.recipe.negatives = 40;
+    MUST(samples_open(&w.samples, &w.recipe, &w.data, &w.drawings, &why));
+    CHECK(w.samples.count == 40 + 3 + 1600, "%zu samples", w.samples.count);
+    size_t sketched = 0; /* of the file's drawings: the others need no sketch */
+    for (size_t i = 43; i < w.samples.count; i++) {
+        w.room.sketch.points = 0;
+        struct sample sample = sample_draw(image, &w.room, &w.samples, 0, i);
+        CHECK(sample.label == NO_CLASS && !sample.unfinished, "sample %zu has label %d", i,
+              sample.label);
+        sketched += w.room.sketch.points == 4;
+    }
+    CHECK(sketched > 0.55 * 1600 && sketched < 0.65 * 1600, "%zu of 1600 are the file's", sketched);
+    for (int others = 0; others < 2; others++) {
+        struct data_set data;
+        struct drawing_options which = {WRITERS_TRAINING, .points = 1, .others = others};
+        MUST(drawings_data(&data, &w.drawings, which, ROWS, ROWS, &why));
+        CHECK(data.count == (others ? 7 : 1), "%zu drawings", data.count);
+        CHECK(data.labels[data.count - 1] == (others ? NO_CLASS : 1), "label %d",
+              data.labels[data.count - 1]);
+        data_close(&data);
     }
     world_close(&w);
 }

@@ -26,6 +26,27 @@ TEST("the loss for a label of no class is the mean over all classes, whatever th
     }
 }
 
+TEST("the loss of doubt is that of the answer's probability, and its slope is a difference's") {
+    static const float LOGITS[] = {-90, -3, -0.1f, 0, 2, 7, 90};
+    static const double SHARES[] = {1, 1 - 1e-9, 0.9, 0.2};
+    for (size_t i = 0; i < sizeof LOGITS / sizeof *LOGITS; i++)
+        for (size_t j = 0; j < 2 * sizeof SHARES / sizeof *SHARES; j++) {
+            bool right = j % 2;
+            double share = SHARES[j / 2], z = (double)LOGITS[i], doubt = 1 / (1 + exp(-z));
+            float slope, unused;
+            double loss = vit_doubt_loss(&slope, LOGITS[i], share, right, 2);
+            /* log(1 - share·known) = log(share·doubt + 1 - share) */
+            double want = right ? -log(share) + log1p(exp(z)) : -log(share * doubt + 1 - share);
+            CHECK(within(loss, want, 1e-9 * fmax(1, want)), "%g at %g: %g, want %g", share, z, loss,
+                  want);
+            double up = vit_doubt_loss(&unused, LOGITS[i] + 1e-2f, share, right, 1);
+            double down = vit_doubt_loss(&unused, LOGITS[i] - 1e-2f, share, right, 1);
+            double step = (double)(LOGITS[i] + 1e-2f) - (double)(LOGITS[i] - 1e-2f);
+            CHECK(within((double)slope, 2 * (up - down) / step, 1e-4),
+                  "%g at %g: slope %g, want %g", share, z, (double)slope, 2 * (up - down) / step);
+        }
+}
+
 TEST("a teacher's answer is a share of the target where the sample's advice lets it count") {
     enum { K = 3, NEVER_RIGHT = 2 };
     static const float logits[K] = {0.5f, -1, 2}, answer[K] = {3, 0, 1}; /* it answers 0 */

@@ -202,6 +202,35 @@ TEST("a step whose gradient is not finite is an error, and leaves the parameters
     training_close(&t);
 }
 
+TEST("with doubt, a run learns the classes, and to doubt what is of none") {
+    struct training t;
+    struct data_set bars = make_bars(460);
+    for (size_t i = 0; i < bars.count; i++) /* diagonals are of no class */
+        if (bars.labels[i] == 2) bars.labels[i] = NO_CLASS;
+    const char *json = recipe_with("\"classes\": 3", "\"classes\": 2, \"doubt\": true");
+    json = replaced(json, "\"a\", \"b\", \"c\"", "\"a\", \"b\"");
+    json = replaced(json, "\"epochs\": 6", "\"epochs\": 30");
+    training_open_on(&t, replaced(json, "\"labels\"", "\"uncertain_below\": 0.5, \"labels\""), bars,
+                     NULL);
+    go_on(&t, SIZE_MAX);
+    size_t size;
+    uint8_t *bytes = trainer_model(t.trainer, 1, &size);
+    vit_model *model = NULL;
+    vit_error why = {""};
+    struct score score = {0};
+    REQUIRE(bytes && !vit_open(&model, bytes, size, NULL, &why), "%s", why.text);
+    MUST(evaluate(&score, NULL, NULL, model, &t.data, 420, 40, &why));
+    CHECK(score.count + score.others == 40 && score.others > 5, "%zu and %zu", score.count,
+          score.others);
+    CHECK(score.correct + 3 > score.count, "%zu of %zu right", score.correct, score.count);
+    CHECK(score.uncertain < 4, "%zu of %zu in doubt", score.uncertain, score.count);
+    CHECK(score.others_uncertain + 3 > score.others, "%zu of %zu others in doubt",
+          score.others_uncertain, score.others);
+    vit_close(model);
+    free(bytes);
+    training_close(&t);
+}
+
 TEST("one image to learn from, and a class without images, are enough for a run") {
     static const char *const SMALL[] = {"\"epochs\": 6, \"batch\": 32, \"validation\": 40",
                                         "\"epochs\": 2, \"batch\": 32, \"validation\": 0"};

@@ -362,7 +362,7 @@ static inline void twin_branch(double *x, double *map, const struct twin *t, siz
 
 /* tokens (T,D) → logits (K). */
 static inline void twin_logits(double *logits, const struct twin *t, const double *tokens) {
-    size_t D = t->c.width, K = t->c.classes;
+    size_t D = t->c.width, K = vit_logits(&t->c);
     double *pooled = doubles(D), *other = doubles(K);
     memcpy(pooled, tokens, D * sizeof *pooled);
     if (t->c.pool == VIT_POOL_MEAN)
@@ -406,7 +406,7 @@ static inline void twin_run_from(struct twin_run *run, const struct twin *t, siz
 static inline struct twin_run twin_forward(const struct twin *t, const float *image,
                                            const float *keep) {
     size_t D = t->c.width, T = t->T, L = t->c.depth;
-    struct twin_run run = {doubles(t->c.classes), doubles(L * t->c.heads * T * T),
+    struct twin_run run = {doubles(vit_logits(&t->c)), doubles(L * t->c.heads * T * T),
                            doubles(L * T * D), doubles(T * D)};
     twin_tokens(run.tokens, t, image);
     twin_run_from(&run, t, 0, keep);

@@ -97,6 +97,15 @@ test("score takes a thousand classes, and answers of which none is right", async
   assert.deepEqual([none, wrong, uncertainBelow], [{ count: 0, below: 0 }, { count: 3, below: 0 }, 0]);
 });
 
+test("doubt takes its share of each answer's probability", async () => {
+  const logits = Float32Array.of(3, 0, 0, 2), labels = [0, 1], doubt = Float32Array.of(0, 0.75);
+  const got = await score({ logits, labels, doubt }, { temperature: 1, accept: 1, variant });
+  const [first, second] = [softmax([3, 0], 1)[0], softmax([0, 2], 1)[1] / 4];
+  near(got.loss, -(Math.log(first) + Math.log(second)) / 2, 1e-7);
+  near(got.calibrationError, (1 - first + 1 - second) / 2, 1e-7);
+  near(got.uncertainBelow, Math.floor(second * 1e4) / 1e4, 1e-12);
+});
+
 test("score refuses what are no answers, and other options", async () => {
   const logits = Float32Array.of(1, 2, 3, 4), labels = [0, 1];
   for (const [wrong, message] of [
@@ -110,6 +119,10 @@ test("score refuses what are no answers, and other options", async () => {
     [{ logits, labels: [0, 0.5] }, /labels: expected whole numbers from 0, got 0\.5/],
     [{ logits: Float32Array.of(1, 2, 3, NaN), labels }, /logits: expected finite numbers, got another for image 1/],
     [{ logits: Float32Array.of(Infinity, 2, 3, 4), labels }, /got another for image 0/],
+    [{ logits, labels, doubt: [0, 0] }, /doubt: expected a Float32Array with one for each of 2 labels/],
+    [{ logits, labels, doubt: Float32Array.of(1) }, /doubt: expected a Float32Array with one for each of 2 labels, got 1/],
+    [{ logits, labels, doubt: Float32Array.of(0, 1.5) }, /doubt: expected numbers from 0 to 1, got another for image 1/],
+    [{ logits, labels, doubt: Float32Array.of(NaN, 0) }, /doubt: expected numbers from 0 to 1, got another for image 0/],
     [{ logits }, /score: expected arguments that can be read/],
     [undefined, /score: expected arguments that can be read/],
   ]) await rejects(() => score(wrong, { variant }), "bad_argument", message);

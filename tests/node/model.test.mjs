@@ -66,6 +66,27 @@ test("classes are sorted by falling probability, sum to 1 and have their labels"
   assert.deepEqual((await vit.classify(image, { topK: 2 })).classes, classes.slice(0, 2));
 });
 
+test("with doubt the last logit says how likely no class is right, and the others share the rest", async () => {
+  const own = ownConfig("pre_gelu_learned"), K = own.classes - 1, [{ image, logits }] = golden("pre_gelu_learned");
+  for (const worker of [false, true]) {
+    const config = { ...own, classes: K, labels: own.labels?.slice(0, K), doubt: true, uncertain_below: 0.9 };
+    const vit = await load({ weights: modelPath("pre_gelu_learned"), config }, { worker });
+    const { classes, doubt, uncertain, trace, attention, ...got } = await vit.classify(image, { trace: true, relevance: true, attention: true });
+    assert.ok(farthest(got.logits, logits) <= 2e-5);
+    const likely = 1 / (1 + Math.exp(-got.logits[K])), powers = Array.from(got.logits.subarray(0, K), Math.exp);
+    assert.ok(Math.abs(doubt - likely) < 1e-12, `${doubt}`);
+    for (const { index, p } of classes) {
+      const want = ((1 - likely) * powers[index]) / powers.reduce((a, b) => a + b);
+      assert.ok(Math.abs(p - want) < 1e-12, `class ${index}: ${p}, not ${want}`);
+    }
+    assert.deepEqual([classes.length, uncertain], [K, classes[0].p < 0.9]);
+    assert.deepEqual(trace.lens(own.depth).map(({ index }) => index), classes.map(({ index }) => index));
+    assert.equal(attention.relevance(classes[0].label).length, attention.grid[0] * attention.grid[1]);
+  }
+  const plain = await (await load(modelPath("pre_gelu_learned"))).classify(image);
+  assert.ok(!("doubt" in plain));
+});
+
 test("a result's input is the image that the model got", async () => {
   for (const worker of [false, true]) {
     const vit = await load({ weights: modelPath("per_head"), prepare: { kind: "digit" } }, { worker });

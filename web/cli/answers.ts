@@ -59,15 +59,18 @@ export async function answersOf(
   reportAssumed(vit, terminal);
   const { config } = vit;
   const data = partOf(await openDataSource(dataSource, preferred, config, terminal), first, count);
-  const logits = new Float32Array(data.parts.length * config.classes);
+  const logits = new Float32Array(data.parts.length * config.classes), doubt = new Float32Array(config.doubt ? data.parts.length : 0);
   const labels: number[] = [];
   await takeAll(data, config, terminal, "nothing was measured", async (examples) => {
     const answers = await vit.classifyAll(examples.map(({ image }) => image), { topK: 1, keepInput: false });
-    answers.forEach((answer, n) => logits.set(answer.logits, (labels.length + n) * config.classes));
+    answers.forEach((answer, n) => {
+      logits.set(answer.logits.subarray(0, config.classes), (labels.length + n) * config.classes);
+      if (answer.doubt !== undefined) doubt[labels.length + n] = answer.doubt;
+    });
     labels.push(...examples.map(({ label }) => (typeof label === "number" ? label : config.labels.indexOf(label))));
   });
   terminal.status("");
-  return { logits, labels };
+  return { logits, labels, doubt };
 }
 
 function partOf(data: DataSet, first: number, count = Math.max(data.parts.length - first, 0)): DataSet {

@@ -10,10 +10,10 @@ const MOST_BYTES = 32 * 2 ** 20;
 const MOST_IMAGES = 64;
 
 export function batchSize(shape: Shape, wants: Wants): number {
-  const { channels, rows, columns, classes, heads, tokens, width } = shape;
+  const { channels, rows, columns, logits, heads, tokens, width } = shape;
   const attention = wants.attention.length * heads * tokens * tokens;
   const floats =
-    channels * rows * columns + classes + attention + Number(wants.tokens) * tokens * width;
+    channels * rows * columns + logits + attention + Number(wants.tokens) * tokens * width;
   if (isTraced(wants)) return 1;
   const fitting = Math.floor(MOST_BYTES / (floats * Float32Array.BYTES_PER_ELEMENT));
   return Math.min(Math.max(fitting, 1), MOST_IMAGES);

@@ -131,7 +131,7 @@ export class ModelSession extends Session<(typeof SESSION_WORDS)[number], Export
   }
 
   #result(index: number, picture: Picture, wants: Wants): Values {
-    const { channels, rows, columns, classes, tokens: T, width } = this.#shape;
+    const { channels, rows, columns, logits, tokens: T, width } = this.#shape;
     const copy = (word: Floats, count: number) => this.#copy(word, index * count, count);
     const image = () => copy("images", channels * rows * columns);
     const size = this.#mapSize(wants);
@@ -144,7 +144,7 @@ export class ModelSession extends Session<(typeof SESSION_WORDS)[number], Export
     if (isTraced(wants)) return { ...about, ...this.#traced(wants) };
     return {
       ...about,
-      logits: copy("logits", classes),
+      logits: copy("logits", logits),
       ...(size > 0 && { attention: maps() }),
       ...(wants.tokens && { tokens: copy("tokens", T * width), pooled: copy("pooled", width) }),
     };
@@ -159,10 +159,10 @@ export class ModelSession extends Session<(typeof SESSION_WORDS)[number], Export
 
   /** A traced run's results. Logits and maps are parts of the trace. */
   #traced(wants: Wants): Omit<Values, "input" | "placement"> {
-    const { depth, classes, heads, tokens: T } = this.#shape;
+    const { depth, logits: count, heads, tokens: T } = this.#shape;
     const start = (name: "lens" | "attention") => traceStart(name, this.#shape);
     const size = heads * T * T;
-    const logits = this.#copy("trace", start("lens") + depth * classes, classes);
+    const logits = this.#copy("trace", start("lens") + depth * count, count);
     const maps = new Float32Array(this.#mapSize(wants));
     wants.attention.forEach((layer, at) => {
       maps.set(this.#copy("trace", start("attention") + layer * size, size), at * size);
@@ -177,10 +177,10 @@ export class ModelSession extends Session<(typeof SESSION_WORDS)[number], Export
 
   /** The relevance of the run that was traced last. */
   #relevance(wanted: readonly number[] | number, logits: Float32Array): Relevance {
-    const ranked = [...logits.keys()].sort((a, b) => logits[b]! - logits[a]!);
+    const { grid, classes: count } = this.#shape;
+    const ranked = [...logits.keys()].slice(0, count).sort((a, b) => logits[b]! - logits[a]!);
     const classes = typeof wanted === "number" ? ranked.slice(0, wanted) : wanted;
-    const { grid } = this.#shape;
-    assertInternal(classes.length <= this.#shape.classes, "classes");
+    assertInternal(classes.length <= count, "classes");
     new Uint32Array(this.exports.memory.buffer, this.heap.word("relevance_classes"), classes.length).set(classes);
     this.heap.check(this.exports.vitw_relevance(classes.length));
     return { classes, values: this.#copy("relevance", 0, classes.length * grid[0] * grid[1]) };
@@ -233,8 +233,8 @@ export class ModelSession extends Session<(typeof SESSION_WORDS)[number], Export
       (typeof SIZES)[number],
       number
     >;
-    const { grid_rows, grid_columns, prefix, head_width: headWidth } = sizes;
+    const { grid_rows, grid_columns, prefix, head_width: headWidth, logit_count: logits } = sizes;
     const tokens = prefix + grid_rows * grid_columns;
-    return { ...sizes, grid: [grid_rows, grid_columns], tokens, headWidth };
+    return { ...sizes, grid: [grid_rows, grid_columns], tokens, headWidth, logits };
   }
 }

@@ -11,4 +11,6 @@ export interface Shape {
   readonly heads: number;
   readonly headWidth: number;
   readonly classes: number;
+  /** Of an image: K, or K + 1 with doubt. */
+  readonly logits: number;
 }

@@ -6,7 +6,7 @@ const NAMES = ["stream", "attention", "lens", "embedded", "qkv", "scores", "adde
 type Name = (typeof NAMES)[number];
 
 /** The number of values of each array, in order. */
-function sizes({ tokens: T, width: D, depth: L, heads, headWidth, classes: K }: Shape): Record<Name, number> {
+function sizes({ tokens: T, width: D, depth: L, heads, headWidth, logits: K }: Shape): Record<Name, number> {
   const maps = L * heads * T * T;
   return {
     stream: (L + 1) * T * D,

@@ -156,10 +156,10 @@ export class TrainingSession extends Session<(typeof TRAINING_WORDS)[number], Ex
   }
 
   /** Scores `count` answers: their logits as floats, then their labels as words. `temperature`: 0 for the fitted one. */
-  score(answers: Piece, count: number, temperature: number, accept: number): Numbers {
+  score(answers: Piece, count: number, temperature: number, accept: number, doubted: boolean): Numbers {
     const { vitt_score } = this.exports;
     return this.heap.watched(() => {
-      this.heap.check(this.#withCopy(answers, "the answers", (at, size) => vitt_score(at, size, count, temperature, accept)));
+      this.heap.check(this.#withCopy(answers, "the answers", (at, size) => vitt_score(at, size, count, temperature, accept, Number(doubted))));
       return this.#numbers();
     });
   }
