@@ -191,6 +191,7 @@ void augmenter_apply(float *image, float *scratch, const struct augmenter *a, co
     for (; amount > 1; amount--) thicken(padded, thick, a, 1);
     thicken(padded, thick, a, amount);
     struct affine map = draw_affine(a, &rng);
+    bool flip = a->how.flip > 0 && rng_unit(&rng) < a->how.flip;
     for (size_t i = 0; i < 2 * grid; i++) knots[i] = a->gain * (float)rng_normal(&rng);
     for (size_t y = 0; y < a->rows; y++) {
         displace_row(shift_x, line, knots, a, y);
@@ -198,9 +199,33 @@ void augmenter_apply(float *image, float *scratch, const struct augmenter *a, co
         float from_x = map.origin[0] + map.matrix[0][1] * (float)y;
         float from_y = map.origin[1] + map.matrix[1][1] * (float)y;
         for (size_t x = 0; x < a->columns; x++)
-            image[y * a->columns + x] =
+            image[y * a->columns + (flip ? a->columns - 1 - x : x)] =
                 bilinear(padded, a, from_x + map.matrix[0][0] * (float)x + shift_x[x],
                          from_y + map.matrix[1][0] * (float)x + shift_y[x]);
     }
     if (a->how.erase) erase(image, a, &rng);
+}
+
+/* image = towards + share·(image - towards), in 0..1. */
+static void blend(float *image, float towards, size_t n, float share) {
+    for (size_t i = 0; i < n; i++) image[i] = clamp(towards + share * (image[i] - towards), 1);
+}
+
+/* As torchvision's ColorJitter: brightness towards black, contrast towards the mean, saturation
+ * towards each pixel's mean over the channels. */
+void augmenter_colour(float *image, const struct augmenter *a, size_t channels, uint64_t seed,
+                      size_t epoch, size_t index) {
+    struct rng rng = rng_stream(seed, RNG_COLOUR, epoch, index);
+    size_t plane = a->rows * a->columns, n = channels * plane;
+    if (a->how.colour == 0 || rng_unit(&rng) >= chance(a, epoch)) return;
+    float shares[3], mean = 0;
+    for (size_t i = 0; i < 3; i++) shares[i] = 1 + (float)rng_within(&rng, a->how.colour);
+    blend(image, 0, n, shares[0]);
+    for (size_t i = 0; i < n; i++) mean += image[i] / (float)n;
+    blend(image, mean, n, shares[1]);
+    for (size_t i = 0; channels > 1 && i < plane; i++) {
+        float grey = 0;
+        for (size_t c = 0; c < channels; c++) grey += image[c * plane + i] / (float)channels;
+        for (size_t c = 0; c < channels; c++) blend(image + c * plane + i, grey, 1, shares[2]);
+    }
 }

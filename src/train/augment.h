@@ -15,6 +15,8 @@ struct augment {
     double thickness;    /* blend with a dilation or an erosion, uniform in ± */
     double bold;         /* the most pixels by which half of the images without holes are dilated */
     size_t erase;        /* side of a square that becomes paper, pixels */
+    double flip;         /* the probability that left and right change places */
+    double colour;       /* brightness, contrast and saturation times 1 + u, u uniform in ± */
     double settle; /* the share of the epochs, at the end, in which `probability` falls to 0 */
 };
 
@@ -29,5 +31,9 @@ size_t augmenter_scratch(const struct augmenter *augmenter); /* floats that a th
  * alike. solid: a stroke that has no hole to lose. */
 void augmenter_apply(float *image, float *scratch, const struct augmenter *augmenter,
                      const uint8_t *source, bool solid, uint64_t seed, size_t epoch, size_t index);
+/* Changes brightness, contrast and saturation of an image (channels, rows, columns) in 0..1, in which
+ * it stays. */
+void augmenter_colour(float *image, const struct augmenter *augmenter, size_t channels,
+                      uint64_t seed, size_t epoch, size_t index);
 
 #endif

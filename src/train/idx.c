@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { MAX_RANK = 3, CHUNK = 1 << 24 };
+enum { MAX_RANK = 4, CHUNK = 1 << 24 };
 /* Limits on unpacked bytes. A gzip file may unpack to ALWAYS bytes, or to MOST_TIMES its own size
  * if that is more: MNIST unpacks to 5 times its size, a bomb to 1000 times. A pipe has no size,
  * so its limit is MOST_OF_PIPE. */
@@ -136,14 +136,13 @@ static vit_status idx_close(struct idx *idx, vit_status status, vit_error *why) 
 /* Checks that need only the headers, before the bytes are read. */
 static vit_status check_against_model(const struct idx *images, const struct idx *labels,
                                       const vit_config *config, vit_error *why) {
-    const size_t *size = &images->shape[1];
+    const size_t *size = &images->shape[images->rank - 2];
     if (labels->count != images->shape[0])
         return vit_fail(why, VIT_BAD_FILE, "%s has %z images, but %s has %z labels", images->path,
                         images->shape[0], labels->path, labels->count);
-    if (config->channels != 1)
-        return vit_fail(why, VIT_BAD_ARGUMENT,
-                        "%s holds grey images; the model wants %z channels, not 1", images->path,
-                        config->channels);
+    if (images->rank == 4 && images->shape[1] != config->channels)
+        return vit_fail(why, VIT_BAD_ARGUMENT, "%s holds images of %z channels; the model wants %z",
+                        images->path, images->shape[1], config->channels);
     if (config->prepare == VIT_PREPARE_UNKNOWN)
         return vit_fail(why, VIT_BAD_ARGUMENT,
                         "%s holds bytes; the model's config has no `prepare` that says how they "
@@ -166,7 +165,8 @@ static vit_status check_labels(const struct idx *labels, const vit_config *confi
 vit_status data_open(struct data_set *data, const char *images, const char *labels,
                      const vit_config *config, vit_error *why) {
     struct idx pixels = {0}, classes = {0};
-    vit_status status = idx_open(&pixels, images, 3, why);
+    bool grey = config->channels == 1;
+    vit_status status = idx_open(&pixels, images, grey ? 3 : 4, why);
     if (!status) status = idx_open(&classes, labels, 1, why);
     if (!status) status = check_against_model(&pixels, &classes, config, why);
     if (!status) status = read_bytes(&classes, why);
@@ -174,8 +174,9 @@ vit_status data_open(struct data_set *data, const char *images, const char *labe
     if (!status) status = read_bytes(&pixels, why);
     status = idx_close(&pixels, status, why);
     status = idx_close(&classes, status, why);
-    *data = (struct data_set){pixels.bytes,    classes.bytes,  pixels.shape[0], 1,
-                              pixels.shape[1], pixels.shape[2]};
+    const size_t *size = &pixels.shape[pixels.rank - 2];
+    *data = (struct data_set){pixels.bytes,     classes.bytes, pixels.shape[0],
+                              config->channels, size[0],       size[1]};
     if (status) data_close(data);
     return status;
 }
@@ -193,7 +194,9 @@ static bool find_file(char *path, size_t size, const char *directory, const char
 
 vit_status data_open_directory(struct data_set *data, const char *directory,
                                const vit_config *config, vit_error *why) {
-    static const char *const names[] = {"train-images-idx3-ubyte", "train-labels-idx1-ubyte"};
+    const char *const names[] = {config->channels == 1 ? "train-images-idx3-ubyte"
+                                                       : "train-images-idx4-ubyte",
+                                 "train-labels-idx1-ubyte"};
     char paths[2][FILENAME_MAX];
     *data = (struct data_set){0};
     for (size_t i = 0; i < 2; i++)

@@ -55,6 +55,8 @@ static const struct key TRAINING[] = {
     {"halves", REAL, AT(halves), 0, 1, 0, NULL},
     {"doubt", REAL, AT(doubt), 0, 1, 0, NULL},
     {"negatives", REAL, AT(negatives), 0, 1, 0, NULL},
+    {"mixup", REAL, AT(mixup), 0, 1, 0, NULL},
+    {"cutmix", REAL, AT(cutmix), 0, 1, 0, NULL},
     {"precision", NAME, AT(precision), 0, 0, PRECISION_FLOAT32, PRECISIONS},
 };
 
@@ -70,6 +72,8 @@ static const struct key AUGMENT[] = {
     {"thickness", REAL, AT(augment.thickness), 0, 1, 0, NULL},
     {"bold", REAL, AT(augment.bold), 0, 10, 0, NULL},
     {"erase", COUNT, AT(augment.erase), 0, 1000, 0, NULL},
+    {"flip", REAL, AT(augment.flip), 0, 1, 0, NULL},
+    {"colour", REAL, AT(augment.colour), 0, 1, 0, NULL},
 };
 
 #define LENGTH(table) (sizeof(table) / sizeof *(table))

@@ -27,9 +27,10 @@ struct recipe {
     double habits;          /* the share of each habit's chance in habits.c */
     double unfinished;      /* share of the drawings that stop early */
     double halves;          /* share of these that stop at about their half */
-    double doubt;        /* times the share not drawn: such a drawing's chance to teach no digit */
-    double distillation; /* share of the targets that is a teacher's answer */
-    double negatives;    /* drawings of no digit, as a share of the images */
+    double doubt;         /* times the share not drawn: such a drawing's chance to teach no digit */
+    double distillation;  /* share of the targets that is a teacher's answer */
+    double negatives;     /* drawings of no digit, as a share of the images */
+    double mixup, cutmix; /* shares of the images that are mixed with another one */
     size_t optimizer, schedule; /* an enum optimizer, an enum schedule */
     size_t precision;           /* an enum precision: what products round their factors to */
     struct augment augment;

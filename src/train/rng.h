@@ -8,7 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum rng_purpose { RNG_INIT, RNG_SHUFFLE, RNG_AUGMENT, RNG_DROP_PATH, RNG_DRAW };
+enum rng_purpose {
+    RNG_INIT,
+    RNG_SHUFFLE,
+    RNG_AUGMENT,
+    RNG_DROP_PATH,
+    RNG_DRAW,
+    RNG_COLOUR,
+    RNG_MIX
+};
 
 struct rng {
     uint64_t state;

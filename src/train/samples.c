@@ -22,6 +22,10 @@ static vit_status check_keys(const struct samples *s, vit_error *why) {
     if (recipe->negatives > 0 && recipe->config.classes > NO_CLASS)
         return vit_fail(why, VIT_BAD_CONFIG, "training key negatives: expected at most %z classes",
                         (size_t)NO_CLASS);
+    if (recipe->mixup + recipe->cutmix > 0 && recipe->config.classes > MOST_MIXED)
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "training keys mixup and cutmix: expected at most %z classes",
+                        (size_t)MOST_MIXED);
     if (s->data->channels == 1) return VIT_OK;
     const char *key = recipe->drawings || s->drawings ? "drawings"
                       : recipe->negatives > 0         ? "negatives"
@@ -78,7 +82,9 @@ bool sample_room_open(struct sample_room *room, const struct samples *s) {
     room->prepare = malloc(vit_prepare_size(&digit, SIDE, SIDE, 1));
     room->bytes = malloc(s->data->rows * s->data->columns);
     room->augment = malloc(augmenter_scratch(s->augmenter) * sizeof *room->augment);
-    return sketched && room->ink && room->points && room->prepare && room->bytes && room->augment;
+    room->other = malloc(data_values(s->data) * sizeof *room->other);
+    return sketched && room->ink && room->points && room->prepare && room->bytes && room->augment &&
+           room->other;
 }
 
 void sample_room_close(struct sample_room *room) {
@@ -88,6 +94,7 @@ void sample_room_close(struct sample_room *room) {
     free(room->prepare);
     free(room->bytes);
     free(room->augment);
+    free(room->other);
     *room = (struct sample_room){0};
 }
 
@@ -130,14 +137,14 @@ static void draw_sketch(struct sample_room *room, struct pen *pen) {
     sketch_draw(room->ink, SIDE, SIDE, &room->sketch, pen);
 }
 
-static const struct sample NOTHING = {NO_CLASS, ADVICE_NEVER, false};
+static const struct sample NOTHING = {.label = NO_CLASS, .advice = ADVICE_NEVER};
 
 /* Draws a digit. It may teach NO_CLASS where it stops early. If the recipe's hand is 1, half of the
  * 1s are bare lines, some as wide as bars. */
 static struct sample draw_drawing(struct sample_room *room, const struct samples *s, size_t drawing,
                                   struct rng *rng) {
     const struct recipe *recipe = s->recipe;
-    struct sample sample = {s->drawings->list[drawing].label, ADVICE_IF_RIGHT, false};
+    struct sample sample = {.label = s->drawings->list[drawing].label, .advice = ADVICE_IF_RIGHT};
     struct pen pen = draw_pen(recipe, rng);
     if (sample.label == 1 && rng_unit(rng) < 0.5 * recipe->hand) {
         pen.width = fminf(pen.width * (float)(1 + rng_unit(rng)),
@@ -211,14 +218,61 @@ static struct sample draw_image(float *image, struct sample_room *room, const st
     for (size_t c = 0; c < channels; c++)
         augmenter_apply(image + c * plane, room->augment, s->augmenter, source + c * plane, solid,
                         s->recipe->seed, epoch, index);
-    return (struct sample){label, ADVICE_ALWAYS, false};
+    augmenter_colour(image, s->augmenter, channels, s->recipe->seed, epoch, index);
+    return (struct sample){.label = label, .advice = ADVICE_ALWAYS};
+}
+
+/* image → its own share of each pixel and the rest of `other`'s: Zhang et al., arXiv:1710.09412. */
+static void mix(float *image, const float *other, size_t n, float share) {
+    for (size_t i = 0; i < n; i++) image[i] += share * (other[i] - image[i]);
+}
+
+/* Pastes a box of `other`, a share of the area, anywhere. → the share that lies on the image: Yun et
+ * al., arXiv:1905.04899, where what sticks out is cut off too. */
+static float paste(float *image, const float *other, const struct data_set *data, float share,
+                   struct rng *rng) {
+    size_t rows = data->rows, columns = data->columns, pasted = 0;
+    double height = sqrt((double)share) * (double)rows,
+           width = sqrt((double)share) * (double)columns;
+    double top = rng_unit(rng) * (double)rows - height / 2,
+           left = rng_unit(rng) * (double)columns - width / 2;
+    for (size_t y = 0; y < rows; y++)
+        for (size_t x = 0; x < columns; x++) {
+            if (y < top || y >= top + height || x < left || x >= left + width) continue;
+            for (size_t c = 0; c < data->channels; c++)
+                image[(c * rows + y) * columns + x] = other[(c * rows + y) * columns + x];
+            pasted++;
+        }
+    return (float)pasted / (float)(rows * columns);
+}
+
+/* Mixes another image of the epoch into a share of the images. The class of the larger part is the
+ * label. */
+static struct sample mix_image(float *image, struct sample sample, struct sample_room *room,
+                               const struct samples *s, size_t epoch, size_t index) {
+    const struct recipe *recipe = s->recipe;
+    struct rng rng = rng_stream(recipe->seed, RNG_MIX, epoch, index);
+    double chance = rng_unit(&rng);
+    if (chance >= recipe->mixup + recipe->cutmix) return sample;
+    struct sample other = draw_image(room->other, room, s, epoch, rng_below(&rng, s->images));
+    float share = (float)rng_unit(&rng);
+    if (chance < recipe->mixup)
+        mix(image, room->other, data_values(s->data), share);
+    else
+        share = paste(image, room->other, s->data, share, &rng);
+    bool most = share > 0.5f;
+    sample.other = most ? sample.label : other.label;
+    sample.label = most ? other.label : sample.label;
+    sample.mixed = most ? 1 - share : share;
+    return sample;
 }
 
 struct sample sample_draw(float *image, struct sample_room *room, const struct samples *s,
                           size_t epoch, size_t index) {
     uint64_t seed = s->recipe->seed;
     size_t rows = s->data->rows, columns = s->data->columns, pixels = rows * columns, side;
-    if (index < s->images) return draw_image(image, room, s, epoch, index);
+    if (index < s->images)
+        return mix_image(image, draw_image(image, room, s, epoch, index), room, s, epoch, index);
     struct rng rng = rng_stream(seed, RNG_DRAW, epoch, index);
     struct sample sample = draw(room, s, &side, index, &rng);
     vit_pixels plane = {room->ink, side, side, 1};

@@ -8,6 +8,8 @@
 #include "strokes.h"
 #include "vit.h"
 
+enum { MOST_MIXED = 256 }; /* classes of a model whose images are mixed */
+
 struct samples { /* const after opening, shared by threads */
     const struct recipe *recipe;
     const struct data_set *data;
@@ -23,7 +25,7 @@ struct sample_room { /* what a thread brings */
     vit_point *points; /* for drawings of no digit */
     struct sketch sketch;
     void *prepare;
-    float *augment;
+    float *augment, *other; /* other (channels, rows, columns): the image to mix in */
 };
 
 vit_status samples_open(struct samples *samples, const struct recipe *recipe,
@@ -42,6 +44,8 @@ struct sample {
     uint8_t label; /* its class or NO_CLASS */
     enum advice advice;
     bool unfinished; /* a drawing that stops early */
+    uint8_t other;   /* the class of the image that is mixed in */
+    float mixed;     /* and its share, at most a half */
 };
 /* Draws sample `index` of an epoch → image (channels, rows, columns) in 0..1. */
 struct sample sample_draw(float *image, struct sample_room *room, const struct samples *samples,

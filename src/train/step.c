@@ -106,8 +106,16 @@ static double class_loss(const struct stepper *s, size_t i, const float *logits,
                          float scale) {
     const struct recipe *recipe = s->recipe;
     size_t K = recipe->config.classes;
-    double loss = vit_cross_entropy(dlogits, logits, &s->drawn[i].label, 1, K,
+    const struct sample *sample = &s->drawn[i];
+    double loss = vit_cross_entropy(dlogits, logits, &sample->label, 1, K,
                                     (float)recipe->label_smoothing, scale);
+    if (sample->mixed > 0) { /* the loss is linear in the target */
+        float other[MOST_MIXED];
+        double second = vit_cross_entropy(other, logits, &sample->other, 1, K,
+                                          (float)recipe->label_smoothing, scale);
+        loss += (double)sample->mixed * (second - loss);
+        for (size_t k = 0; k < K; k++) dlogits[k] += sample->mixed * (other[k] - dlogits[k]);
+    }
     if (!s->job->teacher) return loss;
     return teacher_blend(dlogits, logits, answer_of(s, i), K, s->drawn[i], recipe->distillation,
                          loss, scale);

@@ -93,6 +93,34 @@ TEST("a pair of IDX files is read, plain or gzipped, and refused if the gzip is 
     recipe_close(&recipe);
 }
 
+TEST("images of several channels are read from IDX of rank 4, and no others are taken for them") {
+    enum { COUNT = 3, N = COUNT * 3 * PIXELS };
+    struct recipe recipe = recipe_of(RECIPE);
+    uint8_t images[20 + N] = {0, 0, 8, 4, 0, 0, 0, COUNT, 0, 0, 0, 3, 0, 0, 0, SIDE, 0, 0, 0, SIDE};
+    uint8_t labels[8 + COUNT] = {0, 0, 8, 1, 0, 0, 0, COUNT, 2, 0, 1};
+    char paths[2][256];
+    struct data_set data;
+    vit_error why = {""};
+    for (size_t i = 0; i < N; i++) images[20 + i] = (uint8_t)(i * 11);
+    strcpy(paths[0], scratch_path("train-images-idx4-ubyte"));
+    strcpy(paths[1], scratch_path("train-labels-idx1-ubyte"));
+    put_file(paths[0], images, sizeof images);
+    put_file(paths[1], labels, sizeof labels);
+    recipe.config.channels = 3;
+    MUST(data_open(&data, paths[0], paths[1], &recipe.config, &why));
+    CHECK(data.count == COUNT && data.channels == 3 && data.rows == SIDE, "wrong sizes");
+    CHECK_SAME_BITS(data.images, images + 20, N, "images");
+    data_close(&data);
+    *strrchr(paths[0], '/') = '\0';
+    MUST(data_open_directory(&data, paths[0], &recipe.config, &why));
+    data_close(&data);
+    recipe.config.channels = 4;
+    CHECK(data_open_directory(&data, paths[0], &recipe.config, &why) == VIT_BAD_ARGUMENT &&
+              strstr(why.text, "holds images of 3 channels; the model wants 4"),
+          "%s", why.text);
+    recipe_close(&recipe);
+}
+
 TEST("a broken IDX file is refused with a message that says why") {
     struct idx_pair pair;
     for (size_t cut = 0; cut < 16 + IMAGES * PIXELS; cut += cut < 20 ? 1 : 50) {
@@ -335,7 +363,7 @@ static void augment_once(float *image, const uint8_t *source, const struct augme
     augmenter_close(augmenter);
 }
 
-static const struct augment ALL = {1, 2, 15, 0.15, 12, 1, 4, 0.4, 2, 4, 0};
+static const struct augment ALL = {1, 2, 15, 0.15, 12, 1, 4, 0.4, 2, 4, 0.5, 0.3, 0};
 
 TEST("augmentation depends on seed, epoch and image alone") {
     uint8_t source[784];
@@ -363,7 +391,7 @@ TEST("augmentation of any strength stays in 0..1, and of none is the identity") 
     never.probability = 0;
     augment_once(image, source, &never, 1, 0, 0);
     CHECK_SAME_BITS(image, plain, 784, "probability 0");
-    struct augment wild = {1, 1000, 180, 4, 60, 100, 7, 1, 10, 28, 0};
+    struct augment wild = {1, 1000, 180, 4, 60, 100, 7, 1, 10, 28, 1, 1, 0};
     for (size_t index = 0; index < 200; index++) {
         augment_once(image, source, index % 2 ? &ALL : &wild, 9, 0, index);
         for (size_t i = 0; i < 784; i++)
@@ -418,6 +446,49 @@ TEST("augmentation shifts as far as the recipe says, and thickness changes the a
     }
     CHECK(farthest_shift > 2.7 && farthest_shift <= 3.001, "shifted by %g at most", farthest_shift);
     CHECK(most > 1.3 * least, "ink between %g and %g", least, most);
+}
+
+TEST("flip makes left right in its share of the images") {
+    uint8_t source[784];
+    float image[784], plain[784];
+    size_t flipped = 0;
+    for (size_t i = 0; i < 784; i++)
+        source[i] = (uint8_t)(i % 28 * 9), plain[i] = (float)source[i] / 255;
+    struct augment flip = {.probability = 1, .elastic_grid = 4, .flip = 0.3};
+    for (size_t index = 0; index < 500; index++) {
+        augment_once(image, source, &flip, 4, 0, index);
+        bool mirrored = image[0] > 0.5f;
+        flipped += mirrored;
+        for (size_t i = 0; i < 784; i++)
+            CHECK(fabsf(image[i] - plain[mirrored ? i / 28 * 28 + 27 - i % 28 : i]) < 1e-4f,
+                  "image %zu, pixel %zu is %g", index, i, (double)image[i]);
+    }
+    CHECK(flipped > 110 && flipped < 190, "%zu of 500 flipped", flipped);
+}
+
+TEST("colour changes brightness, contrast and saturation, and stays in 0..1") {
+    enum { COLOUR_SIDE = 6, PLANE = COLOUR_SIDE * COLOUR_SIDE, N = 3 * PLANE };
+    struct augment how = {.probability = 1, .elastic_grid = 4, .colour = 0.4};
+    struct augmenter *augmenter;
+    vit_error why = {""};
+    float source[N], image[N];
+    for (size_t i = 0; i < N; i++) source[i] = (float)(i * 7 % 50) / 100 + 0.2f;
+    MUST(augmenter_open(&augmenter, &how, 1, COLOUR_SIDE, COLOUR_SIDE, &why));
+    double least = 9, most = 0;
+    for (size_t index = 0; index < 300; index++) {
+        double sum = 0;
+        memcpy(image, source, sizeof image);
+        augmenter_colour(image, augmenter, 3, 1, 0, index);
+        for (size_t i = 0; i < N; i++) {
+            CHECK(image[i] >= 0 && image[i] <= 1, "%g", (double)image[i]);
+            sum += (double)image[i] / N;
+        }
+        least = fmin(least, sum), most = fmax(most, sum);
+        /* Each step is affine, and the same for all pixels of one grey: equal pixels stay equal. */
+        for (size_t i = 50; i + 50 < PLANE; i++) CHECK(image[i] == image[i + 50], "pixel %zu", i);
+    }
+    CHECK(least < 0.3 && most > 0.57, "means from %g to %g of 0.445", least, most);
+    augmenter_close(augmenter);
 }
 
 TEST("bold thickens half of the images without a hole, up to its pixels, and no others") {

@@ -55,9 +55,12 @@ TEST("a teacher's answer is a share of the target where the sample's advice lets
         struct sample sample;
         bool counts;
     } CASES[] = {
-        {{0, ADVICE_ALWAYS, false}, true},   {{NEVER_RIGHT, ADVICE_ALWAYS, false}, true},
-        {{0, ADVICE_IF_RIGHT, false}, true}, {{NEVER_RIGHT, ADVICE_IF_RIGHT, false}, false},
-        {{0, ADVICE_NEVER, false}, false},   {{NO_CLASS, ADVICE_NEVER, false}, false},
+        {{.label = 0, .advice = ADVICE_ALWAYS}, true},
+        {{.label = NEVER_RIGHT, .advice = ADVICE_ALWAYS}, true},
+        {{.label = 0, .advice = ADVICE_IF_RIGHT}, true},
+        {{.label = NEVER_RIGHT, .advice = ADVICE_IF_RIGHT}, false},
+        {{.label = 0, .advice = ADVICE_NEVER}, false},
+        {{.label = NO_CLASS, .advice = ADVICE_NEVER}, false},
     };
     double sums[2] = {0}, cross = 0, p[2][K];
     for (size_t i = 0; i < K; i++)

@@ -341,6 +341,54 @@ static void expect_refusal(const struct train_job *job, vit_status status, const
     trainer_close(trainer);
 }
 
+TEST("mixed images are made of two, and their labels have the shares of the images") {
+    struct data_set colours = make_colours(40);
+    struct recipe recipe = recipe_of(colour_recipe());
+    recipe.validation = 0;
+    recipe.augment = (struct augment){.elastic_grid = 4};
+    recipe.mixup = recipe.cutmix = 0.4;
+    for (size_t i = 0; i < 40; i++) /* all numbers of an image are its own */
+        memset(colours.images + i * COLOURS * PIXELS, (int)(5 * i), COLOURS * PIXELS);
+    struct samples samples;
+    struct sample_room room;
+    vit_error why = {""};
+    MUST(samples_open(&samples, &recipe, &colours, NULL, &why));
+    REQUIRE(sample_room_open(&room, &samples), "no room");
+    size_t blended = 0, pasted = 0;
+    for (size_t epoch = 0; epoch < 10; epoch++)
+        for (size_t i = 0; i < 40; i++) {
+            float image[COLOURS * PIXELS], own = (float)(5 * i) / 255;
+            struct sample sample = sample_draw(image, &room, &samples, epoch, i);
+            CHECK(sample.mixed >= 0 && sample.mixed <= 0.5f, "share %g", (double)sample.mixed);
+            size_t kept = 0;
+            float other = own;
+            for (size_t j = 0; j < COLOURS * PIXELS; j++)
+                if (image[j] == own)
+                    kept++;
+                else
+                    other = image[j];
+            if (kept == COLOURS * PIXELS) continue;
+            bool alike = kept == 0; /* blended, or pasted over everything */
+            blended += alike, pasted += !alike;
+            if (alike) continue;
+            float share = 1 - (float)kept / (COLOURS * PIXELS); /* pasted */
+            size_t from = (size_t)lroundf(other * 255 / 5);
+            CHECK(other == (float)(5 * from) / 255, "a pixel of no image: %g", (double)other);
+            CHECK(fabsf(fminf(share, 1 - share) - sample.mixed) < 1e-6f, "%g pasted, %g mixed",
+                  (double)share, (double)sample.mixed);
+            uint8_t most = colours.labels[share > 0.5f ? from : i];
+            uint8_t least = colours.labels[share > 0.5f ? i : from];
+            CHECK(sample.label == most && (sample.mixed == 0 || sample.other == least),
+                  "labels %d and %d, not %d and %d", sample.label, sample.other, most, least);
+        }
+    CHECK(blended > 110 && blended < 210, "%zu of 400 blended", blended);
+    CHECK(pasted > 90 && pasted < 200, "%zu of 400 pasted", pasted);
+    sample_room_close(&room);
+    samples_close(&samples);
+    data_close(&colours);
+    recipe_close(&recipe);
+}
+
 TEST("images of other channels or another size than the recipe's are refused") {
     struct recipe grey = recipe_of(RECIPE), colour = recipe_of(colour_recipe());
     struct data_set bars = make_bars(60), colours = make_colours(60);
