@@ -2,6 +2,7 @@
 import { type LinkState, readLink } from "./link.ts";
 import type { Stroke } from "./ink.ts";
 import { pack, unpack } from "./pack.ts";
+import { store, stored } from "./storage.ts";
 
 export const MARK = "#d=";
 
@@ -19,14 +20,13 @@ function dropLink(): void {
 export function fromLink(): (LinkState & { strokes: Stroke[] }) | "none" | "damaged" {
   if (!location.hash.startsWith(MARK)) return "none";
   const fragment = new URLSearchParams(location.hash.slice(1));
-  const older = history.state === OURS && stored() !== null;
+  const older = history.state === OURS && stored(KEY, "sessionStorage");
   dropLink(); // the address does not keep the drawing, because the next stroke changes it
   if (older) return "none";
   const strokes = unpack(fragment.get("d") ?? "");
   return strokes ? { strokes, ...readLink(fragment) } : "damaged";
 }
 
-// Storage may be forbidden or full; the drawing then lasts as long as the page.
 const KEY = "vitrine-drawing";
 /** Room for thousands of strokes in a storage of millions of characters. */
 const MOST_KEPT = 1_000_000;
@@ -36,15 +36,7 @@ const MOST_KEPT = 1_000_000;
  * next load may be in another process, and begin before this page has heard that it is left.
  */
 export function keepOverReload(drawing: () => Stroke[]): () => void {
-  const keep = () => {
-    const packed = pack(drawing(), MOST_KEPT);
-    try {
-      if (packed) sessionStorage.setItem(KEY, packed);
-      else sessionStorage.removeItem(KEY);
-    } catch {
-      return;
-    }
-  };
+  const keep = () => store(KEY, pack(drawing(), MOST_KEPT) ?? "", "sessionStorage");
   addEventListener("pagehide", keep);
   document.addEventListener("visibilitychange", () => document.hidden && keep());
   return () => {
@@ -53,13 +45,4 @@ export function keepOverReload(drawing: () => Stroke[]): () => void {
   };
 }
 
-/** What the tab keeps, as text: also of a blank pad. Null where nothing is kept. */
-function stored(): string | null {
-  try {
-    return sessionStorage.getItem(KEY);
-  } catch {
-    return null;
-  }
-}
-
-export const kept = (): Stroke[] | undefined => unpack(stored() ?? "", MOST_KEPT);
+export const kept = (): Stroke[] | undefined => unpack(stored(KEY, "sessionStorage") ?? "", MOST_KEPT);

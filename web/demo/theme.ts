@@ -1,5 +1,7 @@
+import { store, stored } from "./storage.ts";
 import { onLanguage, words } from "./texts/words.ts";
 
+const KEY = "vitrine-theme";
 const wish = matchMedia("(prefers-color-scheme: dark)");
 
 const listeners: ((dark: boolean) => void)[] = [];
@@ -13,9 +15,9 @@ export function onTheme(changed: (dark: boolean) => void): void {
 
 /** Follows the system's theme until the button is used. */
 export function followTheme(button: HTMLElement): void {
-  let own = stored();
+  let own = stored(KEY);
   const apply = () => {
-    const dark = own === undefined ? wish.matches : own === "dark";
+    const dark = own === null ? wish.matches : own === "dark";
     document.documentElement.dataset.theme = dark ? "dark" : "light";
     button.title = dark ? words.theme.useLight : words.theme.useDark;
     button.setAttribute("aria-label", button.title);
@@ -23,27 +25,10 @@ export function followTheme(button: HTMLElement): void {
   };
   button.addEventListener("click", () => {
     own = isDark() ? "light" : "dark";
-    store(own);
+    store(KEY, own);
     apply();
   });
   wish.addEventListener("change", apply);
   onLanguage(apply);
   apply();
-}
-
-// Storage may be forbidden; the choice then lasts as long as the page.
-function stored(): string | undefined {
-  try {
-    return localStorage.getItem("vitrine-theme") ?? undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function store(theme: string): void {
-  try {
-    localStorage.setItem("vitrine-theme", theme);
-  } catch {
-    return;
-  }
 }

@@ -1,4 +1,5 @@
 /** Chooses the page's language: by the address, by hand or by the browser. */
+import { store, stored } from "../storage.ts";
 import { speak, tellLanguage, type Told, type Translation, words } from "./words.ts";
 
 interface Language {
@@ -23,6 +24,7 @@ export function languageFor(address: string, kept: string | null, preferred: rea
   return wanted.find((code) => Object.hasOwn(LANGUAGES, code)) ?? "en";
 }
 
+const KEY = "vitrine-language";
 let shown = "en";
 let turns = 0;
 
@@ -42,11 +44,11 @@ export function followLanguage(select: HTMLSelectElement, say: (text: string) =>
     }
   };
   select.addEventListener("change", () => {
-    keep(select.value);
+    store(KEY, select.value);
     forget();
     void show(select.value);
   });
-  void show(languageFor(location.href, kept(), navigator.languages));
+  void show(languageFor(location.href, stored(KEY), navigator.languages));
 }
 
 /** Loads the sentences of the story in the language that is shown: English is in the HTML, and its file comes only now. */
@@ -104,27 +106,6 @@ function write(element: HTMLElement, text: string): void {
   children.set(element, inside);
   const parts = text.split(/\{(\d)\}/);
   element.replaceChildren(...parts.map((part, index) => (index % 2 ? inside[Number(part) - 1] : part)));
-}
-
-// ---- The choice, kept -------------------------------------------------------
-
-const KEY = "vitrine-language";
-
-// Storage may be forbidden; the choice then lasts as long as the page.
-function kept(): string | null {
-  try {
-    return localStorage.getItem(KEY);
-  } catch {
-    return null;
-  }
-}
-
-function keep(code: string): void {
-  try {
-    localStorage.setItem(KEY, code);
-  } catch {
-    return;
-  }
 }
 
 /** Takes the language out of the address, which would win over the choice at the next load. */
