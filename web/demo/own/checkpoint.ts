@@ -2,7 +2,8 @@
 import { Vit, type Prepare, type VitConfig } from "vitrine";
 import type { Texts } from "../texts/en.ts";
 import type { Told } from "./asked.ts";
-import { namesOf } from "./names.ts";
+import { threadsUpTo } from "../threads.ts";
+import imagenet from "./imagenet.txt?url";
 
 type Pixels = Exclude<keyof Texts["own"]["pixels"], "own">;
 
@@ -48,10 +49,7 @@ export async function loadCheckpoint(
   told: Told,
   options: Loading,
 ): Promise<Loaded> {
-  // WebKitGTK can isolate a page and still have no shared memory.
-  const shared = crossOriginIsolated && typeof SharedArrayBuffer === "function";
-  const threads = shared ? Math.min(navigator.hardwareConcurrency, MOST_THREADS) : 1;
-  const all = { ...options, threads, worker: true };
+  const all = { ...options, threads: threadsUpTo(MOST_THREADS), worker: true };
   const others = pixels !== "" && files.some(({ name }) => SAYS_MORE.test(name));
   const config = others ? { ...told, prepare: null } : told;
   const source = { weights: files, ...(Object.keys(config).length > 0 && { config }) };
@@ -75,4 +73,22 @@ function prepareBy(pixels: string, { image_size, channels }: Readonly<VitConfig>
     std: Array.from({ length: channels }, (_, channel) => std[channel % 3]),
     interpolation: "bicubic",
   };
+}
+
+const IMAGENET = 1000;
+
+/** Whether a label is only the class's number, plain or in the form of transformers. */
+const isNumber = (label: string, index: number) => label === String(index) || label === `LABEL_${index}`;
+
+/**
+ * ImageNet-1k's names, if the model has as many classes and names none of them. Otherwise, or if the
+ * names cannot be fetched, undefined.
+ */
+async function namesOf({ classes, labels }: Readonly<VitConfig>): Promise<string[] | undefined> {
+  if (classes !== IMAGENET || !labels.every(isNumber)) return undefined;
+  // In ILSVRC-2012's order. A name is the synset's first in WordNet, or longer where two are equal.
+  const answer = await fetch(imagenet).catch(() => undefined);
+  const text = answer?.ok ? await answer.text().catch(() => "") : "";
+  const names = text.trimEnd().split("\n");
+  return names.length === IMAGENET ? names : undefined;
 }
