@@ -9,19 +9,7 @@ import { keepOverReload } from "./share.ts";
 import { patchAt } from "./overlay.ts";
 import { words } from "./texts/words.ts";
 
-export interface Drawing {
-  readonly hand: PadEvents;
-  /** Puts another drawing on the pad, which undo takes back. */
-  open(strokes: Stroke[], unfinished?: boolean): void;
-  /** Puts a photo in the drawing's place. */
-  lay(photo: Photo): void;
-  /** Takes a photo away that cannot be read. What it replaced returns. */
-  takeBack(): void;
-  step(way: "undo" | "redo"): void;
-  wipe(): void;
-  /** Writes an example on the empty pad, so that there is something to see while the model loads. */
-  invite(): void;
-}
+export type Drawing = ReturnType<typeof followDrawing>;
 
 interface Page {
   redraw(): void;
@@ -35,7 +23,7 @@ interface Page {
 
 const BLANK: Sheet = { strokes: [] };
 
-export function followDrawing(state: State, { redraw, inked, finished, liftKeyPen, say }: Page): Drawing {
+export function followDrawing(state: State, { redraw, inked, finished, liftKeyPen, say }: Page) {
   const keep = keepOverReload(() => (state.example ? [] : state.strokes));
   let stopExample = () => {};
   let stroke: Stroke = []; // the stroke under the pen
@@ -96,18 +84,21 @@ export function followDrawing(state: State, { redraw, inked, finished, liftKeyPe
 
   return {
     hand,
-    open(strokes, unfinished = false) {
+    /** Puts another drawing on the pad, which undo takes back. */
+    open(strokes: Stroke[], unfinished = false) {
       remember();
       finished();
       replace({ strokes }, unfinished);
     },
-    lay(photo) {
+    /** Puts a photo in the drawing's place. */
+    lay(photo: Photo) {
       remember();
       finished();
       replace({ strokes: [], photo });
     },
+    /** Takes a photo away that cannot be read. What it replaced returns. */
     takeBack,
-    step(way) {
+    step(way: "undo" | "redo") {
       const other = state.history[way](sheet());
       if (!other) return;
       replace(other);
@@ -120,6 +111,7 @@ export function followDrawing(state: State, { redraw, inked, finished, liftKeyPe
       replace(BLANK);
       say(words.pad.cleared);
     },
+    /** Writes an example on the empty pad, so that there is something to see while the model loads. */
     invite() {
       state.example = true;
       stopExample = writeOut(OPENING, 1400, (shown, done) => {

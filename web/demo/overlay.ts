@@ -6,14 +6,6 @@ import { accent, shapeOf, type Shape } from "./pixels.ts";
 import type { Reading, State, View } from "./state.ts";
 import { words } from "./texts/words.ts";
 
-/** The place of the model's image on the pad: pad = left/top + pixel * pixelWidth/pixelHeight. */
-interface Frame {
-  left: number;
-  top: number;
-  pixelWidth: number;
-  pixelHeight: number;
-}
-
 /** Heat maps that were made. A frame asks for most of them several times. */
 const made = new WeakMap<Attention, Map<string, Float32Array>>();
 
@@ -42,20 +34,16 @@ export function scaleOfAll(attention: Attention, view: View): Scale {
   return scaleOf([...maps, heatMap(attention, view)], 1 / (rows * columns));
 }
 
-const frameOf = ({ result: { placement } }: Reading, { rows, cols }: Shape): Frame => ({
-  left: placement.left,
-  top: placement.top,
-  pixelWidth: placement.width / cols,
-  pixelHeight: placement.height / rows,
-});
+/** The place of the first patch on the pad. All patches have its size. */
+const firstPatchOf = ({ result: { placement } }: Reading, { rows, cols, patchRows, patchCols }: Shape) =>
+  ({ ...placement, width: (placement.width / cols) * patchCols, height: (placement.height / rows) * patchRows });
 
 /** The patch under a point of the pad, if there is one. */
 export function patchAt(state: State, x: number, y: number): [number, number] | undefined {
   if (!state.reading) return undefined;
   const shape = shapeOf(state.model?.config);
-  const { left, top, pixelWidth, pixelHeight } = frameOf(state.reading, shape);
-  const row = Math.floor((y - top) / pixelHeight / shape.patchRows);
-  const col = Math.floor((x - left) / pixelWidth / shape.patchCols);
+  const { left, top, width, height } = firstPatchOf(state.reading, shape);
+  const row = Math.floor((y - top) / height), col = Math.floor((x - left) / width);
   const inside = row >= 0 && col >= 0 && row < shape.gridRows && col < shape.gridCols;
   return inside ? [row, col] : undefined;
 }
@@ -78,13 +66,11 @@ export function paintOverlay(context: CanvasRenderingContext2D, state: State): v
   if (!reading?.result.attention) return;
   const shape = shapeOf(state.model?.config);
   const map = heatMap(reading.result.attention, view), most = hottest(map);
-  const frame = frameOf(reading, shape);
-  const width = frame.pixelWidth * shape.patchCols;
-  const height = frame.pixelHeight * shape.patchRows;
+  const { left, top, width, height } = firstPatchOf(reading, shape);
   const gap = Math.min(0.7, width / 12); // a digit may be small in its photo
   const cell = (row: number, col: number, gap: number) => {
     context.beginPath();
-    context.roundRect(frame.left + col * width + gap, frame.top + row * height + gap, width - 2 * gap, height - 2 * gap, 3);
+    context.roundRect(left + col * width + gap, top + row * height + gap, width - 2 * gap, height - 2 * gap, 3);
   };
   context.globalAlpha = view.strength * (photo ? THROUGH : 1);
   map.forEach((value, at) => {
@@ -95,7 +81,7 @@ export function paintOverlay(context: CanvasRenderingContext2D, state: State): v
   context.globalAlpha = 1;
   context.strokeStyle = css(tone(0.14, dark));
   context.lineWidth = 0.7;
-  context.strokeRect(frame.left, frame.top, width * shape.gridCols, height * shape.gridRows);
+  context.strokeRect(left, top, width * shape.gridCols, height * shape.gridRows);
   if (view.map !== "patch") return;
   cell(view.patch[0], view.patch[1], 0);
   context.strokeStyle = css(accent(dark));
