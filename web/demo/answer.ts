@@ -1,8 +1,8 @@
 /** What the page says of a drawing. Stage and rail both say this, so that they agree. */
+import type { Classification } from "vitrine";
 import { atLeastAThousandth, percent } from "./logits.ts";
 import { isBlank, type State } from "./state.ts";
 import { words } from "./texts/words.ts";
-import { verdictOf } from "./verdict.ts";
 
 export interface Answer {
   sign: string; // a class's label; "?" for an unknown sign; empty while there is no answer
@@ -35,4 +35,25 @@ function waitingFor(state: State): string {
   if (isBlank(state)) return words.waiting.ink;
   if (!model) return phase === "loading" || progress ? words.waiting.loading : words.waiting.noModel;
   return answered === version ? (photo ? words.waiting.noInk : words.waiting.more) : words.waiting.reading;
+}
+
+type Result = Pick<Classification, "classes" | "uncertain">;
+
+/**
+ * "none": the classes are nearly alike. Their perplexity, the number of equally likely classes that
+ * leave as much doubt, is more than half of their number. A model of own signs doubts by its lesson alone.
+ */
+function verdictOf({ classes, uncertain }: Result, own = false): "sure" | "unsure" | "none" {
+  if (own) return uncertain ? "none" : "sure";
+  const entropy = classes.reduce((sum, { p }) => (p > 0 ? sum - p * Math.log(p) : sum), 0);
+  if (classes.length > 1 && Math.exp(entropy) > classes.length / 2) return "none";
+  return uncertain ? "unsure" : "sure";
+}
+
+/** "Reads as 7, 99.8 %". */
+export function sentence(answer: Result, own = false): string {
+  const { label, p } = answer.classes[0];
+  const verdict = verdictOf(answer, own);
+  if (verdict === "none") return words.answer.seesNone;
+  return (verdict === "unsure" ? words.answer.unsureOf : words.answer.readsAs)(label, percent(p));
 }

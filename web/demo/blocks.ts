@@ -1,5 +1,6 @@
 import type { Attention, Vit } from "vitrine";
 import { paint, tone } from "./colour.ts";
+import { button, h } from "./dom.ts";
 import { heat, place, type Scale } from "../base/heat.ts";
 import { ARROWS } from "./figure/cells.ts";
 import { heatMap } from "./overlay.ts";
@@ -26,15 +27,9 @@ export function buildMaps(
   parent.onkeydown = (event) => moveFocus(event, parent, layers);
   for (let head = 0; head < heads; head++) {
     for (let layer = 0; layer < layers; layer++) {
-      const button = document.createElement("button");
-      button.type = "button";
-      if (head === 0) button.dataset.layer = String(layer + 1);
-      if (layer === 0) button.dataset.head = String(head + 1);
-      button.title = words.maps.button(layer + 1, head + 1);
-      button.setAttribute("aria-label", button.title);
-      button.append(document.createElement("canvas"));
-      button.addEventListener("click", () => choose(layer, head));
-      parent.append(button);
+      const title = words.maps.button(layer + 1, head + 1);
+      const data = { ...(head === 0 && { layer: String(layer + 1) }), ...(layer === 0 && { head: String(head + 1) }) };
+      parent.append(button(h("canvas"), () => choose(layer, head), { title, ariaLabel: title, data }));
     }
   }
 }

@@ -2,6 +2,7 @@
 import type { Vit } from "vitrine";
 import { buildMaps, drawMaps } from "./blocks.ts";
 import { fillChoices, listenToChoices, showChoices } from "./choices.ts";
+import { element } from "./dom.ts";
 import { choosePatch } from "./figure/cells.ts";
 import { inPadUnits } from "./ink.ts";
 import { buildLogits, drawLogits, percent } from "./logits.ts";
@@ -20,18 +21,9 @@ import { decimal, rough, words } from "./texts/words.ts";
 import { drawTokens } from "./tokens.ts";
 import { write } from "./write.ts";
 
-type Find = (id: string) => HTMLElement;
-const canvas = (find: Find, id: string) => find(id) as HTMLCanvasElement;
+const canvas = (id: string) => element<HTMLCanvasElement>(id);
 
-export interface Closer {
-  /** Draws what a reading changes: words and choices always, pictures while it is open. */
-  draw(): void;
-  /** Draws the ink where a frame has changed no more than that. */
-  drawInk(): void;
-  /** Fits choices and texts to the model and the language. */
-  fit(): void;
-  share(): Promise<void>;
-}
+export type Closer = ReturnType<typeof buildCloser>;
 
 interface Page {
   redraw(): void;
@@ -50,8 +42,8 @@ interface Stream {
 }
 
 /** Its code comes after the first prediction, which does not need it. */
-export function buildCloser(find: Find, state: State, { redraw, chosen, say }: Page): Closer {
-  const isOpen = () => (find("closer") as HTMLDetailsElement).open;
+export function buildCloser(state: State, { redraw, chosen, say }: Page) {
+  const isOpen = () => element<HTMLDetailsElement>("closer").open;
   let stream: Stream | undefined;
   const trace = coalesce(async (reading: Reading) => {
     const model = state.model!;
@@ -60,11 +52,11 @@ export function buildCloser(find: Find, state: State, { redraw, chosen, say }: P
     stream = { model, reading, begin: read.trace.tokens(0), end: read.trace.tokens(model.config.depth) };
     redraw();
   });
-  listenToChoices(find, state.view, redraw);
-  listenToTakeaway(find, state, say);
-  find("closer").addEventListener("toggle", redraw);
+  listenToChoices(element, state.view, redraw);
+  listenToTakeaway(state, say);
+  element("closer").addEventListener("toggle", redraw);
   for (const id of ["pixels", "journey-patches"]) {
-    choosePatch(canvas(find, id), state, (row, col, pressed) => {
+    choosePatch(canvas(id), state, (row, col, pressed) => {
       if (pressed) state.view.map = "patch";
       state.view.patch = [row, col];
       if (pressed) chosen();
@@ -72,57 +64,60 @@ export function buildCloser(find: Find, state: State, { redraw, chosen, say }: P
     });
   }
   return {
+    /** Draws what a reading changes: words and choices always, pictures while it is open. */
     draw() {
       const { model, reading } = state, open = isOpen();
       if (open && model && reading && stream?.reading !== reading) trace(reading);
-      drawCloser(find, state, open, reading && stream?.model === model ? stream : undefined);
+      drawCloser(state, open, reading && stream?.model === model ? stream : undefined);
     },
+    /** Draws the ink where a frame has changed no more than that. */
     drawInk() {
-      if (isOpen()) drawPicture(inPadUnits(canvas(find, "overlaid")), state, lookOf(find("pad")));
+      if (isOpen()) drawPicture(inPadUnits(canvas("overlaid")), state, lookOf(element("pad")));
     },
-    fit: () => state.model && fitCloser(find, state, redraw),
-    share: () => send(find("share"), state, say),
+    /** Fits choices and texts to the model and the language. */
+    fit: () => state.model && fitCloser(state, redraw),
+    share: () => send(element("share"), state, say),
   };
 }
 
-function drawCloser(find: Find, state: State, open: boolean, stream: Stream | undefined): void {
+function drawCloser(state: State, open: boolean, stream: Stream | undefined): void {
   const { model, view, reading } = state;
-  drawLooks(find("looks"), state);
-  write(find("explanation"), explain(state));
-  write(find("running"), model ? words.status.running(words.status.builds[model.variant], size(state.modelBytes)) : "");
-  showChoices(find, view, model !== undefined && view.map !== "rollout");
-  find("save").ariaDisabled = String(isBlank(state));
-  find("code").ariaDisabled = String(state.strokes.length === 0); // also for a photo, which code cannot hold
-  drawShare(find("share"));
+  drawLooks(element("looks"), state);
+  write(element("explanation"), explain(state));
+  write(element("running"), model ? words.status.running(words.status.builds[model.variant], size(state.modelBytes)) : "");
+  showChoices(element, view, model !== undefined && view.map !== "rollout");
+  element("save").ariaDisabled = String(isBlank(state));
+  element("code").ariaDisabled = String(state.strokes.length === 0); // also for a photo, which code cannot hold
+  drawShare(element("share"));
   if (!open) return;
   const attention = reading?.result.attention;
   const scale = attention && scaleOfAll(attention, view);
-  drawPixels(canvas(find, "pixels"), state);
-  drawStem(canvas(find, "stem"), state);
-  drawPatches(canvas(find, "journey-patches"), state);
-  writeFact("begin", rough(drawTokens(canvas(find, "tokens"), stream?.begin, state)));
-  writeFact("end", rough(drawTokens(canvas(find, "blocks"), stream?.end, state)));
-  drawMaps(find("maps"), state, scale, (value, { top }) => value / top);
-  drawLogits(find("logits"), state);
-  write(find("maps-min"), percent(0));
-  write(find("maps-max"), scale ? words.maps.common(percent(scale.top)) : "");
+  drawPixels(canvas("pixels"), state);
+  drawStem(canvas("stem"), state);
+  drawPatches(canvas("journey-patches"), state);
+  writeFact("begin", rough(drawTokens(canvas("tokens"), stream?.begin, state)));
+  writeFact("end", rough(drawTokens(canvas("blocks"), stream?.end, state)));
+  drawMaps(element("maps"), state, scale, (value, { top }) => value / top);
+  drawLogits(element("logits"), state);
+  write(element("maps-min"), percent(0));
+  write(element("maps-max"), scale ? words.maps.common(percent(scale.top)) : "");
 }
 
 /** Writes the model's choices and facts in the page's language. */
-function fitCloser(find: Find, state: State, redraw: () => void): void {
+function fitCloser(state: State, redraw: () => void): void {
   const { view, model } = state, config = model!.config;
   const { rows, cols, patchRows, patchCols, gridRows, gridCols } = shapeOf(config);
-  fillChoices(find, config);
-  buildMaps(find("maps"), config.depth, config.heads, (layer, head) => {
+  fillChoices(element, config);
+  buildMaps(element("maps"), config.depth, config.heads, (layer, head) => {
     const again = view.layer === layer && view.head === head;
     Object.assign(view, { layer, head: again ? "mean" : head });
     if (view.map === "rollout") view.map = "class";
     redraw();
   });
-  buildLogits(find("logits"), config.labels);
+  buildLogits(element("logits"), config.labels);
   const hasStem = config.stem.length > 0, patches = gridRows * gridCols, by = (...sizes: number[]) => sizes.join("\u00a0×\u00a0");
-  find("stem-step").hidden = !hasStem;
-  find("patches-step").hidden = hasStem; // convolutions leave no patch to cut from the ink
+  element("stem-step").hidden = !hasStem;
+  element("patches-step").hidden = hasStem; // convolutions leave no patch to cut from the ink
   const facts: Record<string, string> = {
     pixels: by(rows, cols),
     maps: hasStem ? mapsOf(config) : "",

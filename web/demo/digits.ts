@@ -4,7 +4,7 @@ import { drawingOf } from "./ink.ts";
 import { isLongInComing } from "./line.ts";
 import { addressOf, choiceIn, type ModelFile } from "./models.ts";
 import { onPad } from "./photo.ts";
-import { buildReader, type Loading, type Reader } from "./reader.ts";
+import { addTime, buildReader, type Loading, type Reader } from "./reader.ts";
 import { inWords } from "./remedy.ts";
 import type { Reading, State } from "./state.ts";
 import { words } from "./texts/words.ts";
@@ -28,24 +28,18 @@ export function buildDigitReader(state: State, { redraw, fit, answered, refused 
   }
 
   function notice(what: () => string, error: unknown, choice: ModelFile): void {
-    state.notice = { text: () => words.trouble.because(what(), inWords(error)), retry: () => void reader.load(choice) };
+    state.notice = { text: () => words.trouble.because(what(), inWords(error)), kind: "failed", retry: () => void reader.load(choice) };
   }
 
   const reader = buildReader<ModelFile, Loaded, Reading>(state, {
     open: (choice, loading) => open(choice, state.choice, loading),
-    progress(choice, loaded, total) {
-      if (state.notice?.retry) state.notice = undefined;
-      state.progress = { choice, loaded, total };
-    },
     took({ choice, bytes }) {
-      if (state.progress?.choice === choice) state.progress = undefined; // else a light form: the whole model still loads
       Object.assign(state, { choice, modelBytes: bytes, answered: -1 });
       history.replaceState(history.state, "", addressOf(choice, location.href));
       fit();
     },
     refused(choice, error) {
       const { choice: old } = state;
-      state.progress = undefined;
       if (!old) return stop("notLoaded", error, choice);
       const stays = () => (old === choice.light ? words.trouble.light : old.id);
       notice(() => words.trouble.stays(choice.id, stays()), error, choice);
@@ -54,6 +48,7 @@ export function buildDigitReader(state: State, { redraw, fit, answered, refused 
     read: () => read(state),
     answered(reading, version) {
       state.answered = version;
+      if (reading) addTime(state, reading.result.milliseconds);
       if (version < state.since) return;
       state.reading = reading;
       answered();

@@ -1,4 +1,28 @@
-/** Makes elements in one expression. */
+/** Finds elements, makes them in one expression, and says when they change or draw. */
+
+export const element = <E extends HTMLElement = HTMLElement>(id: string): E => document.getElementById(id) as E;
+
+/** Calls `take` with the files that the visitor chooses. The same can be chosen again. */
+export function onChosen(input: HTMLInputElement, take: (files: [File, ...File[]]) => void): void {
+  input.addEventListener("change", () => {
+    const [first, ...more] = input.files!;
+    input.value = "";
+    if (first) take([first, ...more]);
+  });
+}
+
+/** Returns what lets `draw` run once in the next frame, however often it is called before. */
+export function inNextFrame(draw: () => void): () => void {
+  let scheduled = false;
+  return () => {
+    if (scheduled) return;
+    scheduled = true;
+    requestAnimationFrame(() => {
+      scheduled = false;
+      draw();
+    });
+  };
+}
 
 type Child = Node | string;
 type Properties<T extends keyof HTMLElementTagNameMap> = Partial<
@@ -19,9 +43,8 @@ export function h<T extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A button that can be used by pointer and keyboard. */
-export const button = (text: string, press: () => void, properties: Properties<"button"> = {}) => {
-  const made = h("button", { type: "button", ...properties }, text);
+export const button = (content: Child, press: () => void, properties: Properties<"button"> = {}) => {
+  const made = h("button", { type: "button", ...properties }, content);
   made.addEventListener("click", press);
   return made;
 };

@@ -1,4 +1,5 @@
 import { OFFERED } from "../train/handwriting.ts";
+import { button } from "./dom.ts";
 import { animate } from "./figure/motion.ts";
 import { drawStroke, SIDE, type Stroke } from "./ink.ts";
 import { words } from "./texts/words.ts";
@@ -11,17 +12,10 @@ export const OPENING = DIGITS[3]!.strokes;
 
 /** Builds a button for each digit. */
 export function buildExamples(parent: HTMLElement, choose: (strokes: Stroke[]) => void): void {
-  parent.replaceChildren(
-    ...DIGITS.map(({ label, strokes }) => {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.textContent = label;
-      button.title = words.pad.example(label);
-      button.setAttribute("aria-label", button.title);
-      button.addEventListener("click", () => choose(strokes));
-      return button;
-    }),
-  );
+  parent.replaceChildren(...DIGITS.map(({ label, strokes }) => {
+    const title = words.pad.example(label);
+    return button(label, () => choose(strokes), { title, ariaLabel: title });
+  }));
 }
 
 /** Draws a small picture of a drawing, in the canvas's CSS colour. */

@@ -1,3 +1,4 @@
+import { h } from "./dom.ts";
 import type { State } from "./state.ts";
 import { percentage } from "./texts/words.ts";
 import type { Own } from "./models.ts";
@@ -5,29 +6,16 @@ import { write, writeSign } from "./write.ts";
 
 /** Builds one column for each class: its bar, its label and, unseen, its share. */
 export function buildBars(list: HTMLElement, labels: readonly string[], signs?: Own["signs"]): void {
-  list.replaceChildren(
-    ...labels.map((label) => {
-      const [column, bar, name, share] = ["li", "i", "b", "span"].map((tag) => document.createElement(tag));
-      column.dataset.label = label;
-      writeSign(name, label, signs?.get(label)?.picture);
-      share.className = "unseen";
-      column.append(bar, name, share);
-      return column;
-    }),
-  );
+  list.replaceChildren(...labels.map((label) => {
+    const name = h("b");
+    writeSign(name, label, signs?.get(label)?.picture);
+    return h("li", { data: { label } }, h("i"), name, h("span", { className: "unseen" }));
+  }));
 }
 
 /** Builds a column for each class. */
-export function buildLogits(columns: HTMLElement, labels: readonly string[]): void {
-  columns.replaceChildren(
-    ...labels.map((label) => {
-      const column = document.createElement("span");
-      column.append(document.createElement("i"));
-      column.dataset.label = label;
-      return column;
-    }),
-  );
-}
+export const buildLogits = (columns: HTMLElement, labels: readonly string[]): void =>
+  columns.replaceChildren(...labels.map((label) => h("span", { data: { label } }, h("i"))));
 
 /** Draws probabilities as bars. One of them, if any, has the model's colour. */
 export function drawBars(list: HTMLElement, { reading }: State, best: number | undefined): void {

@@ -1,5 +1,6 @@
 /** Where the shown map is hottest, in words. Its code comes after the first prediction. */
 import { answerOf } from "./answer.ts";
+import { h } from "./dom.ts";
 import { percent } from "./logits.ts";
 import { heatMap, hottest } from "./overlay.ts";
 import { shapeOf } from "./pixels.ts";
@@ -28,7 +29,5 @@ export function drawLooks(parent: HTMLElement, state: State): void {
   if (answerOf(state).unknown) return write(parent, words.answer.onlyThese);
   const [before, where, after] = looksOf(state);
   if (parent.textContent === before + where + after) return;
-  const place = document.createElement("em");
-  place.textContent = where;
-  parent.replaceChildren(before, place, after);
+  parent.replaceChildren(before, h("em", {}, where), after);
 }

@@ -1,5 +1,7 @@
+import { sentence } from "./answer.ts";
 import { buildExamples } from "./examples.ts";
 import type { Closer } from "./closer.ts";
+import { element, inNextFrame, onChosen } from "./dom.ts";
 import { buildDigitReader } from "./digits.ts";
 import { followDrawing } from "./drawing.ts";
 import { firstView, isIn, type LinkState } from "./link.ts";
@@ -8,6 +10,7 @@ import { choiceIn, CHOICES, MODELS, SIGNS, titleOf } from "./models.ts";
 import { stayForOffline } from "./offline/page.ts";
 import { heatMap, mostOf } from "./overlay.ts";
 import type { Given } from "./own/files.ts";
+import { once } from "./once.ts";
 import { drawPad, listen } from "./pad.ts";
 import { withRemedy } from "./remedy.ts";
 import { fromLink, kept } from "./share.ts";
@@ -20,9 +23,7 @@ import type { Teaching } from "./teach/teach.ts";
 import { followLanguage } from "./texts/language.ts";
 import { onLanguage, words } from "./texts/words.ts";
 import { followTheme, onTheme } from "./theme.ts";
-import { sentence } from "./verdict.ts";
 
-const element = <E extends HTMLElement>(id: string) => document.getElementById(id) as E;
 const select = (id: string) => element<HTMLSelectElement>(id);
 const pad = element<HTMLCanvasElement>("pad");
 const announce = (text: string) => void (element("announce").textContent = text);
@@ -31,9 +32,13 @@ let wanted: LinkState["view"]; // a link's choices, until a model has loaded
 let finished = false; // a drawing was finished, and its answer not yet told
 let closer: Closer | undefined; // until its code is here
 let teaching: Teaching | undefined; // likewise
-let scheduled = false;
+let tries = 1; // of a prediction to load it: after a failure only a press does
 let stale = true; // more than the ink must be drawn anew
 
+const schedule = inNextFrame(() => {
+  draw();
+  void reader.readOn();
+});
 const reader = buildDigitReader(state, { redraw, fit, answered, refused });
 select("model").replaceChildren(...CHOICES.map((id) => new Option(titleOf(id), id)));
 const signsWanted = new URL(location.href).searchParams.get("model") === SIGNS; // the first model's load changes the address
@@ -47,23 +52,13 @@ function redraw(): void {
   schedule();
 }
 
-function schedule(): void {
-  if (scheduled) return;
-  scheduled = true;
-  requestAnimationFrame(() => {
-    scheduled = false;
-    draw();
-    void reader.readOn();
-  });
-}
-
 function draw(): void {
   drawPad(pad, state, keyPen);
   closer?.drawInk();
   teaching?.draw();
   if (stale) {
     stale = false;
-    drawStage(element, state);
+    drawStage(state);
     closer?.draw();
     drawControls();
   }
@@ -77,7 +72,7 @@ function drawControls(): void {
   element("undo").ariaDisabled = String(example || !history.canUndo);
   element("redo").ariaDisabled = String(!history.canRedo);
   for (const id of ["clear", "share"]) element(id).ariaDisabled = String(isBlank(state));
-  select("model").value = (progress?.choice ?? choice ?? choiceIn(location.href)).id;
+  select("model").value = (progress?.wanted ?? choice ?? choiceIn(location.href)).id;
   drawStatus(element("status"), state);
 }
 
@@ -85,7 +80,7 @@ function drawControls(): void {
 
 /** Tells the result once a stroke is finished, not in every frame. */
 function answered(): void {
-  loadCloser().catch(() => {}); // told when it is opened
+  if (tries-- > 0) loadCloser().catch(() => {}); // told when it is opened
   const { reading, version, choice } = state;
   if (!finished || reading?.version !== version) return;
   finished = false;
@@ -142,33 +137,22 @@ select("model").addEventListener("change", () => {
   else withTeaching((teaching) => teaching.choose());
 });
 
-let closerCode: Promise<void> | undefined;
-let failed = false; // it did not load
+/** Says that a part of the page did not load. */
+const sayMissing = () => say(withRemedy(words.trouble.story));
 
-/** Loads the code of *Look closer* and *Share* once: after the first prediction, or when one is pressed. */
-const loadCloser = () => (closerCode ??= buildsCloser());
-
-async function buildsCloser(): Promise<void> {
+/** Loads the code of *Look closer* and *Share*: after the first prediction, or when one is pressed. */
+const loadCloser = once(async () => {
   element("closer").ariaBusy = "true";
   try {
     const { buildCloser } = await import("./closer.ts");
-    closer = buildCloser(element, state, { redraw, say, chosen: sayPatch });
+    closer = buildCloser(state, { redraw, say, chosen: sayPatch });
     closer.fit();
     redraw();
-  } catch (error) {
-    failed = true;
-    throw error;
   } finally {
     element("closer").ariaBusy = "false";
   }
-}
-
-/** After a failure each press tries again, but not each prediction. */
-function openCloser(): Promise<void> {
-  if (failed) closerCode = undefined;
-  failed = false;
-  return loadCloser().catch(() => say(withRemedy(words.trouble.story)));
-}
+});
+const openCloser = () => loadCloser().catch(sayMissing);
 element("closer").addEventListener("toggle", openCloser);
 element("share").addEventListener("click", async () => {
   await openCloser();
@@ -180,7 +164,7 @@ element("share").addEventListener("click", async () => {
 const drawing = followDrawing(state, {
   redraw,
   inked() {
-    drawAnswer(element, state); // at once, because a result must not stay for a frame after its drawing
+    drawAnswer(state); // at once, because a result must not stay for a frame after its drawing
     schedule();
   },
   finished: () => (finished = true),
@@ -202,17 +186,12 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-let teachingCode: Promise<Teaching> | undefined;
-
-/** Loads the code of lessons and of *My signs*, once. */
-function withTeaching(use: (teaching: Teaching) => void): void {
-  teachingCode ??= import("./teach/teach.ts").then(({ buildTeaching }) =>
-    (teaching = buildTeaching(element, state, { load: reader.load, redraw, say, draw: drawing.open, wipe: drawing.wipe })));
-  teachingCode.then(use, () => {
-    teachingCode = undefined;
-    say(withRemedy(words.trouble.story));
-  });
-}
+/** Loads the code of lessons and of *My signs*. */
+const loadTeaching = once(async () => {
+  const { buildTeaching } = await import("./teach/teach.ts");
+  return (teaching = buildTeaching(state, { load: reader.load, redraw, say, draw: drawing.open, wipe: drawing.wipe }));
+});
+const withTeaching = (use: (teaching: Teaching) => void) => void loadTeaching().then(use, sayMissing);
 element("teach-this").addEventListener("click", () => withTeaching((teaching) => teaching.ask()));
 element("my-signs").addEventListener("click", () => withTeaching((teaching) => teaching.open()));
 
@@ -225,15 +204,12 @@ function refused(error: Error): void {
 const readPhoto = (given: Given): Promise<boolean> =>
   import("./open-photo.ts").then(
     ({ layPhoto }) => layPhoto(given, drawing, say),
-    () => (say(withRemedy(words.trouble.story)), true),
+    () => (sayMissing(), true),
   );
 onFiles(readPhoto);
 const photoInput = element<HTMLInputElement>("photo-input");
 element("photo").addEventListener("click", () => photoInput.click());
-photoInput.addEventListener("change", () => {
-  void readPhoto({ entries: [], files: [...photoInput.files!] });
-  photoInput.value = ""; // so that the same photo can be chosen again
-});
+onChosen(photoInput, (files) => void readPhoto({ entries: [], files }));
 
 /** Shows the drawing that the page's address holds, if any. */
 function openLink(): boolean {
@@ -265,7 +241,7 @@ onLanguage(() => {
   CHOICES.forEach((id, index) => (select("model").options[index].text = titleOf(id)));
   offerExamples();
   closer?.fit();
-  if (!state.notice?.retry) state.notice = undefined;
+  if (!state.notice?.kind) state.notice = undefined;
   announce("");
   redraw();
 });

@@ -1,4 +1,5 @@
 /** Opens a photo and lays it on the pad. This code loads with the first photo. */
+import { h } from "./dom.ts";
 import type { Drawing } from "./drawing.ts";
 import { allIn, type Given, misfit, sortOut } from "./own/files.ts";
 import { openPhoto } from "./own/photo.ts";
@@ -47,9 +48,7 @@ async function open(file: File): Promise<Photo> {
 
 function smaller(source: ImageBitmap): Photo["shown"] {
   const scale = Math.min(1, MOST_SHOWN / Math.max(source.width, source.height));
-  const canvas = document.createElement("canvas");
-  canvas.width = Math.ceil(source.width * scale);
-  canvas.height = Math.ceil(source.height * scale);
+  const canvas = h("canvas", { width: Math.ceil(source.width * scale), height: Math.ceil(source.height * scale) });
   const context = canvas.getContext("2d")!;
   context.imageSmoothingQuality = "high";
   context.drawImage(source, 0, 0, canvas.width, canvas.height);

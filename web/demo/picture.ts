@@ -1,5 +1,6 @@
 /** Makes one picture of the drawing, its map and the answer, as large as the preview of a link. */
 import { answerOf } from "./answer.ts";
+import { h } from "./dom.ts";
 import { SIDE } from "./ink.ts";
 import { fit, heightOf, writeLines } from "./lettering.ts";
 import { percent } from "./logits.ts";
@@ -33,7 +34,7 @@ export const lookOf = (pad: Element): [paper: string, ink: string] =>
 
 /** The colour of a name of the style sheet. Only an element knows it, because it depends on the theme. */
 function colour(name: string): string {
-  const probe = document.body.appendChild(document.createElement("i"));
+  const probe = document.body.appendChild(h("i"));
   Object.assign(probe.style, { color: `var(--${name})`, forcedColorAdjust: "none" });
   const { color } = getComputedStyle(probe);
   probe.remove();
@@ -43,7 +44,7 @@ function colour(name: string): string {
 const family = (name: string) => getComputedStyle(document.body).getPropertyValue(`--${name}`);
 
 function pictureOf(state: State): HTMLCanvasElement {
-  const canvas = Object.assign(document.createElement("canvas"), { width: WIDTH, height: HEIGHT });
+  const canvas = h("canvas", { width: WIDTH, height: HEIGHT });
   const context = canvas.getContext("2d")!;
   context.fillStyle = colour("ground");
   context.fillRect(0, 0, WIDTH, HEIGHT);

@@ -4,11 +4,34 @@ import type { Vit } from "vitrine";
 /** "loading": there is no model yet; "reading": the model is at work; "idle": it waits, or there is none. */
 export type Phase = "loading" | "idle" | "reading";
 
-export interface Store<Reading> {
+/** What the status line says until the visitor goes on. */
+export interface Notice {
+  text: () => string; // in the language of the time
+  kind?: "failed" | "asking"; // an error, or a question; otherwise a word
+  retry?: () => void;
+}
+
+export interface Store<Reading, Wanted = unknown> {
   phase: Phase;
+  progress?: { wanted: Wanted; loaded: number; total: number }; // of a model that loads, also beside one that reads
+  notice?: Notice;
   model?: Vit;
   reading?: Reading;
+  times: number[]; // of the model's last runs, in milliseconds
   version: number; // grows with every change of what is read
+}
+
+/** The most runs that a median is of. It hardly moves. */
+const MOST_TIMES = 31;
+
+export function addTime(store: Store<unknown>, milliseconds: number): void {
+  store.times = [...store.times, milliseconds].slice(-MOST_TIMES);
+}
+
+/** The median time of a run; undefined until one is warm, because the first takes longer. */
+export function medianTime({ times }: Store<unknown>): number | undefined {
+  const warm = times.slice(1);
+  return warm.toSorted((a, b) => a - b)[warm.length >> 1];
 }
 
 export interface Loading {
@@ -20,7 +43,6 @@ export interface Loading {
 interface Tab<Wanted, Loaded, Reading> {
   /** Gives the model; a light form of it may come before. */
   open(wanted: Wanted, loading: Loading): AsyncIterable<Loaded>;
-  progress(wanted: Wanted, loaded: number, total: number): void;
   /** The model is there, and the old one's reading is not. */
   took(loaded: Loaded): void;
   /** The model did not load. The old one, if any, stays in use. */
@@ -43,14 +65,14 @@ export interface Reader<Wanted> {
 }
 
 export function buildReader<Wanted, Loaded extends { model: Vit }, Reading>(
-  store: Store<Reading>,
+  store: Store<Reading, Wanted>,
   tab: Tab<Wanted, Loaded, Reading>,
 ): Reader<Wanted> {
   let loading: AbortController | undefined;
 
   function take(loaded: Loaded): void {
     store.model?.dispose();
-    Object.assign(store, { phase: "idle", model: loaded.model, reading: undefined });
+    Object.assign(store, { phase: "idle", model: loaded.model, reading: undefined, times: [] });
     tab.took(loaded);
     tab.redraw();
   }
@@ -61,7 +83,8 @@ export function buildReader<Wanted, Loaded extends { model: Vit }, Reading>(
     if (!store.model) store.phase = "loading";
     const onProgress = (loaded: number, total: number) => {
       if (loading !== turn) return;
-      tab.progress(wanted, loaded, total);
+      if (store.notice?.kind) store.notice = undefined;
+      store.progress = { wanted, loaded, total };
       tab.redraw();
     };
     onProgress(0, 0);
@@ -70,10 +93,10 @@ export function buildReader<Wanted, Loaded extends { model: Vit }, Reading>(
         if (loading !== turn) return loaded.model.dispose(); // another was asked for at the last moment
         take(loaded);
       }
-      if (loading === turn) loading = undefined;
+      if (loading === turn) loading = store.progress = undefined;
     } catch (error) {
       if (loading !== turn) return;
-      loading = undefined;
+      loading = store.progress = undefined;
       if (!store.model) store.phase = "idle";
       tab.refused(wanted, error);
     }

@@ -1,4 +1,5 @@
 /** Gives the browser files to save. */
+import { h } from "./dom.ts";
 import { words } from "./texts/words.ts";
 
 /** Lets the browser save a picture under a name. */
@@ -12,9 +13,7 @@ export async function pngOf(canvas: HTMLCanvasElement): Promise<Blob> {
 
 /** Lets the browser save bytes under a name. */
 export function download(blob: Blob, name: string): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
+  const link = h("a", { href: URL.createObjectURL(blob), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // the browser may still be reading it
 }

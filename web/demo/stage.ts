@@ -1,5 +1,6 @@
 /** The first window: the answer, one map and one sentence about it, and a bar for each class. */
 import { answerOf } from "./answer.ts";
+import { element } from "./dom.ts";
 import { inPadUnits } from "./ink.ts";
 import { drawBars, percent } from "./logits.ts";
 import { describe, paintOverlay, scaleEnd } from "./overlay.ts";
@@ -7,24 +8,22 @@ import { isBlank, type State } from "./state.ts";
 import { words } from "./texts/words.ts";
 import { write, writeSign } from "./write.ts";
 
-type Find = (id: string) => HTMLElement;
-
 /** Draws what a reading changes. */
-export function drawStage(find: Find, state: State): void {
-  const overlay = find("overlay") as HTMLCanvasElement;
+export function drawStage(state: State): void {
+  const overlay = element<HTMLCanvasElement>("overlay");
   paintOverlay(inPadUnits(overlay), state);
   // The elements change last. After a change, whoever asks for a style makes the browser compute the styles again.
   overlay.setAttribute("aria-label", describe(state));
-  drawAnswer(find, state);
-  write(find("scale-min"), percent(0));
-  write(find("scale-max"), scaleEnd(state));
-  drawBars(find("bars"), state, answerOf(state).best);
+  drawAnswer(state);
+  write(element("scale-min"), percent(0));
+  write(element("scale-max"), scaleEnd(state));
+  drawBars(element("bars"), state, answerOf(state).best);
 }
 
 /** Draws the answer for people and, in `dataset`, for programs. */
-export function drawAnswer(find: Find, state: State): void {
+export function drawAnswer(state: State): void {
   const { reading, example, photo, model, answered, version } = state;
-  const prediction = find("prediction"), teach = find("teach-this");
+  const prediction = element("prediction"), teach = element("teach-this");
   const best = reading?.result.classes[0];
   const { sign, pale, word, detail, unknown } = answerOf(state);
   const [strong, sure] = prediction.children as unknown as HTMLElement[];
@@ -44,12 +43,12 @@ export function drawAnswer(find: Find, state: State): void {
     strong!.classList.add("fresh");
   }
   prediction.setAttribute("aria-busy", String(model !== undefined && answered !== version));
-  write(find("caption"), word);
+  write(element("caption"), word);
   write(sure!.lastElementChild!, detail);
   teach.className = unknown ? "pill main" : "quiet";
   teach.hidden = !reading || reading.unfinished || example || photo !== undefined; // examples are strokes
   write(teach, unknown ? words.answer.teach : words.answer.not(sign));
-  write(find("hint"), example ? words.pad.yourTurn : words.pad.hint);
+  write(element("hint"), example ? words.pad.yourTurn : words.pad.hint);
   document.body.classList.toggle("blank", isBlank(state));
   document.body.classList.toggle("photo", photo !== undefined);
   document.body.classList.toggle("example", example);

@@ -10,12 +10,6 @@ export interface Reading {
   unfinished: boolean; // the pen was down
 }
 
-/** What the status line says until the visitor draws on. With `retry` it is an error. */
-export interface Notice {
-  text: () => string; // in the language of the time
-  retry?: () => void;
-}
-
 export type MapKind = "class" | "patch" | "rollout";
 
 /** The choice of attention to show. Layers and heads count from 0. */
@@ -27,9 +21,7 @@ export interface View {
   strength: number;
 }
 
-export interface State extends Sheet, Store<Reading> {
-  progress?: { choice: ModelFile; loaded: number; total: number }; // of a model that loads, also beside one that reads
-  notice?: Notice;
+export interface State extends Sheet, Store<Reading, ModelFile> {
   choice?: ModelFile; // the choice that `model` came from
   modelBytes: number;
   unfinished: boolean; // the pen is still down
@@ -52,6 +44,7 @@ export const state: State = {
   strokes: [],
   unfinished: false,
   history: new History(),
+  times: [],
   version: 0,
   since: 0,
   answered: -1,

@@ -1,4 +1,5 @@
 /** The page's two tabs. The code of the second one, for one's own ViT, loads when it is opened. */
+import { element } from "./dom.ts";
 import { isolate } from "./offline/isolate.ts";
 import type { Given } from "./own/files.ts";
 import { withRemedy } from "./remedy.ts";
@@ -8,7 +9,6 @@ import { words } from "./texts/words.ts";
 const NAMES = ["draw", "own"] as const;
 type Name = (typeof NAMES)[number];
 
-const element = (id: string) => document.getElementById(id)!;
 const tab = (name: Name) => element(`tab-${name}`);
 
 type Own = typeof import("./own/main.ts");

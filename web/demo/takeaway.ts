@@ -1,17 +1,16 @@
 /** The buttons that save the drawing's picture and show its code. */
 import { buildCode } from "./code.ts";
+import { element } from "./dom.ts";
 import { MODELS } from "./models.ts";
 import { pictureFile } from "./picture.ts";
 import { download } from "./save.ts";
 import { isBlank, type State } from "./state.ts";
 import { words } from "./texts/words.ts";
 
-type Find = (id: string) => HTMLElement;
-
 /** @param say puts a text into the status line. */
-export function listenToTakeaway(find: Find, state: State, say: (word: string) => void): void {
-  const showCode = buildCode(find("code-dialog") as HTMLDialogElement);
-  find("save").addEventListener("click", async () => {
+export function listenToTakeaway(state: State, say: (word: string) => void): void {
+  const showCode = buildCode(element<HTMLDialogElement>("code-dialog"));
+  element("save").addEventListener("click", async () => {
     if (isBlank(state)) return;
     try {
       const file = await pictureFile(state);
@@ -21,7 +20,7 @@ export function listenToTakeaway(find: Find, state: State, say: (word: string) =
       say(words.trouble.action((error as Error).message));
     }
   });
-  find("code").addEventListener("click", () => {
+  element("code").addEventListener("click", () => {
     if (state.strokes.length > 0) showCode(state.strokes, state.choice ?? MODELS[0]);
   });
 }

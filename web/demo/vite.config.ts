@@ -32,7 +32,7 @@ const preview = {
 const closer = { name: "closer", test: /demo.(blocks|choices|closer|code|figure.cells|looks|where|lettering|patches|picture|receptive|save|send|stem|takeaway|tokens)\.ts$/ };
 
 /** Small files of the first window that later ones use too. */
-const opening = { name: "opening", test: /demo.(texts.(en-opening|words)|write)\.ts$/ };
+const opening = { name: "opening", test: /demo.(dom|texts.(en-opening|words)|write)\.ts$/ };
 
 /** What several chapters use is one file: it compresses better than many small ones. */
 const shared = { name: "story", test: /demo.(story.[a-z]+|explain.\w+|figure.parts|pack|thin)\.m?ts$/, minShareCount: 2 };

@@ -1,5 +1,6 @@
 /** Fields that ask the visitor for config keys that the checkpoint lacks. */
 import { VitError } from "vitrine";
+import { h } from "../dom.ts";
 import { ownWords } from "./words.ts";
 
 /** A key of the config and its possible values: one of `words`, or one number for each hint. */
@@ -33,11 +34,8 @@ export const plain = (key: string) => key.replaceAll("_", " ");
 /** @param tell is called with every answer that is complete and valid. */
 export function fieldFor({ key, words, hints, about }: Asked, tell: (value: unknown) => void): HTMLElement {
   const inputs = words.length > 0 ? [choiceOf(words)] : hints.map(numberFor);
-  const field = document.createElement(inputs.length === 1 ? "label" : "div");
-  field.dataset.key = key;
-  const more = document.createElement("small");
-  more.textContent = about;
-  field.append(plain(key), ...inputs, ...(about ? [more] : []));
+  const field = h(inputs.length === 1 ? "label" : "div", { data: { key } }, plain(key), ...inputs);
+  if (about) field.append(h("small", {}, about));
   if (inputs.length > 1) inputs.forEach((input, index) => (input.ariaLabel = `${plain(key)}, ${hints[index]}`));
   field.addEventListener("change", () => {
     if (!inputs.every((input) => input.checkValidity())) return;
@@ -48,18 +46,12 @@ export function fieldFor({ key, words, hints, about }: Asked, tell: (value: unkn
 }
 
 function choiceOf(values: string[]): HTMLSelectElement {
-  const select = document.createElement("select");
-  const none = new Option(ownWords().choose, "", true, true);
-  none.disabled = true;
-  select.append(none, ...values.map((value) => new Option(value)));
-  select.required = true;
-  return select;
+  const none = h("option", { value: "", selected: true, disabled: true }, ownWords().choose);
+  return h("select", { required: true }, none, ...values.map((value) => new Option(value)));
 }
 
-function numberFor(hint: string): HTMLInputElement {
-  const input = document.createElement("input");
-  return Object.assign(input, { type: "number", min: "1", step: "1", required: true, placeholder: hint });
-}
+const numberFor = (hint: string): HTMLInputElement =>
+  h("input", { type: "number", min: "1", step: "1", required: true, placeholder: hint });
 
 const valueOf = (text: string): unknown => (/^(\d+|true|false)$/.test(text) ? JSON.parse(text) : text);
 

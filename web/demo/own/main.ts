@@ -1,12 +1,13 @@
 import { buildMaps, drawMaps } from "../blocks.ts";
 import { paintScale } from "../colour.ts";
 import { fillChoices, listenToChoices, showChoices } from "../choices.ts";
+import { element as find, h, inNextFrame, onChosen } from "../dom.ts";
 import { MODELS } from "../models.ts";
 import { choosePatch } from "../figure/cells.ts";
 import { shapeOf } from "../pixels.ts";
-import { buildReader } from "../reader.ts";
+import { addTime, buildReader, type Notice } from "../reader.ts";
 import { inWords, isOfLine } from "../remedy.ts";
-import { showError, showProgress, size } from "../status.ts";
+import { drawNotice, size } from "../status.ts";
 import type { Texts } from "../texts/en.ts";
 import { onLanguage, words } from "../texts/words.ts";
 import { onTheme } from "../theme.ts";
@@ -17,18 +18,17 @@ import { digitPhoto, examplePhoto, openCamera, openPhoto, sizeOf, type Photo } f
 import { randomCheckpoint } from "./random.ts";
 import { keptLayers, read } from "./read.ts";
 import * as show from "./show.ts";
-import { type Reading, state } from "./state.ts";
+import { type Reading, state, type Wanted } from "./state.ts";
 import { ownWords } from "./words.ts";
 
-const element = <E extends HTMLElement>(id: string) => document.getElementById(`own-${id}`) as E;
+const element = <E extends HTMLElement>(id: string) => find<E>(`own-${id}`);
 const canvas = (id: string) => element<HTMLCanvasElement>(id);
 const select = (id: string) => element<HTMLSelectElement>(id);
 const status = element("status");
 const configField = element<HTMLInputElement>("config");
 
-/** The least runs of a median, because a module's first runs are slower. */
+/** The least runs for a median, which leaves the first out. */
 const RUNS = 3;
-const MOST_TIMES = 31;
 
 const DIGITS = MODELS[0]!;
 
@@ -43,22 +43,14 @@ const KNOWN = [
 
 let files: File[] = []; // of the last checkpoint, loaded or not
 let camera: { stop(): void } | undefined;
-let sayAgain = () => {}; // what the status line says, in the language of the time
 
 // ---- Drawing the state ------------------------------------------------------
 
-let scheduled = false;
-
-function redraw(): void {
-  if (scheduled) return;
-  scheduled = true;
-  requestAnimationFrame(() => {
-    scheduled = false;
-    draw();
-    void reader.readOn();
-    if (camera && !state.model) redraw(); // the picture still moves
-  });
-}
+const redraw = inNextFrame(() => {
+  draw();
+  void reader.readOn();
+  if (camera && !state.model) redraw(); // the picture still moves
+});
 
 function draw(): void {
   show.drawPhoto(canvas("photo"), state);
@@ -75,6 +67,9 @@ function draw(): void {
   show.drawFacts(element("facts"), state);
   drawAllMaps();
   drawChoices();
+  if (drawNotice(status, state, reader.isLoading)) return;
+  status.replaceChildren();
+  status.className = "";
 }
 
 let mapsLater = 0;
@@ -102,11 +97,6 @@ function drawChoices(): void {
 
 // ---- The checkpoint, and what it sees ---------------------------------------
 
-interface Wanted {
-  files: File[];
-  pixels: string;
-}
-
 const reader = buildReader<Wanted, Loaded & Wanted & { seconds: number }, Reading>(state, {
   async *open({ files, pixels }, loading) {
     const start = performance.now(), told = toldBy(configField.value);
@@ -114,15 +104,11 @@ const reader = buildReader<Wanted, Loaded & Wanted & { seconds: number }, Readin
     const loaded = await loadCheckpoint(files, pixels, told, loading);
     yield { ...loaded, files, pixels, seconds: (performance.now() - start) / 1000 };
   },
-  progress: (_, loaded, total) => showProgress(status, loaded, total, true),
   took({ names, guessed, files, pixels, seconds }) {
     const bytes = files.reduce((sum, { size }) => sum + size, 0);
-    Object.assign(state, { names, seconds, bytes, times: [] });
+    Object.assign(state, { names, seconds, bytes });
     state.version++;
-    status.className = "";
-    status.setAttribute("role", "status");
-    sayAgain = () => (status.textContent = guessed ? ownWords().guessed : "");
-    sayAgain();
+    state.notice = guessed ? { text: () => ownWords().guessed } : undefined;
     select("pixels").value = pixels;
     fit();
   },
@@ -140,7 +126,7 @@ const reader = buildReader<Wanted, Loaded & Wanted & { seconds: number }, Readin
     return reading;
   },
   answered(reading, version) {
-    state.times = [...state.times, reading!.milliseconds].slice(-MOST_TIMES);
+    addTime(state, reading!.milliseconds);
     if (version === state.version || camera) {
       const first = state.reading?.version !== version;
       state.reading = reading;
@@ -161,7 +147,7 @@ const lacksPatches = () => state.view.map === "similarity" && !state.reading?.pa
 
 function announce(): void {
   const best = state.reading?.classes?.[0];
-  document.getElementById("announce")!.textContent = best
+  find("announce").textContent = best
     ? `${best.label}, ${show.answer(best.p, state)}`
     : ownWords().shown;
 }
@@ -185,12 +171,13 @@ function ask(asked: Asked): void {
   };
   fields.querySelector(`[data-key=${key}]`)?.remove();
   fields.append(fieldFor(asked, answer));
-  status.className = "asking";
-  status.setAttribute("role", "alert");
-  sayAgain = () => (status.textContent = ownWords().asks(plain(key)));
-  sayAgain();
+  tell({ kind: "asking", text: () => ownWords().asks(plain(key)) });
+}
+
+function tell(notice: Notice): void {
+  state.notice = notice;
+  draw();
   status.scrollIntoView({ block: "nearest" });
-  redraw();
 }
 
 /** Loads another checkpoint. Answers that were given for the last one are dropped. */
@@ -204,15 +191,13 @@ function begin(wanted: File[]): void {
 type Refused = "photo" | "checkpoint" | "answer" | "camera" | "nothing";
 
 function refuse(what: Refused, error: unknown, retry?: () => void): void {
-  sayAgain = () => {
+  const text = () => {
     const { trouble } = words, own = ownWords();
     const why = inWords(error);
     const more = why.startsWith("preprocessor:") ? trouble.remedied(why, own.orPixels) : why;
-    showError(status, trouble.because(own[what], more), isOfLine(error) ? retry : undefined);
+    return trouble.because(own[what], more);
   };
-  sayAgain();
-  status.scrollIntoView({ block: "nearest" });
-  redraw();
+  tell({ kind: "failed", text, ...(retry && isOfLine(error) && { retry }) });
 }
 
 /** Fits the choices to the model. */
@@ -258,10 +243,7 @@ function lookAt(photo: Photo): void {
   state.photo = photo;
   state.reading = undefined;
   state.version++;
-  if (status.className === "failed") {
-    Object.assign(status, { className: "", textContent: "" });
-    sayAgain = () => {};
-  }
+  if (state.notice?.kind === "failed") state.notice = undefined;
   redraw();
 }
 
@@ -290,8 +272,7 @@ function stopCamera(): void {
   if (!camera) return;
   const { photo } = state;
   if (photo?.source instanceof HTMLVideoElement) {
-    const still = document.createElement("canvas");
-    [still.width, still.height] = sizeOf(photo);
+    const [width, height] = sizeOf(photo), still = h("canvas", { width, height });
     still.getContext("2d")!.drawImage(photo.source, 0, 0);
     state.photo = { ...photo, source: still };
   }
@@ -318,7 +299,6 @@ const pixelsTitle = (id: string) => ownWords().pixels[(id || "own") as keyof Tex
 function rename(): void {
   for (const option of select("pixels").options) option.text = pixelsTitle(option.value);
   if (state.model) nameChoices();
-  if (!reader.isLoading) sayAgain();
   redraw();
 }
 
@@ -329,12 +309,7 @@ for (const name of ["photo", "folder"]) {
   element(`choose-${name}`).addEventListener("click", () => element(`${name}-input`).click());
 }
 for (const name of ["photo", "folder", "files"]) {
-  const input = element<HTMLInputElement>(`${name}-input`);
-  input.addEventListener("change", () => {
-    const found = chosen(input.files!);
-    input.value = ""; // so that the same files can be chosen again
-    if (found.length > 0) accept(found);
-  });
+  onChosen(element<HTMLInputElement>(`${name}-input`), (files) => accept(chosen(files)));
 }
 element("random").addEventListener("click", () => {
   if (!state.photo) lookAt(examplePhoto());
@@ -343,20 +318,17 @@ element("random").addEventListener("click", () => {
 element("digits").addEventListener("click", async () => {
   stopCamera();
   lookAt(digitPhoto());
-  showProgress(status, 0, DIGITS.bytes);
+  state.progress = { wanted: { files: [], pixels: "" }, loaded: 0, total: DIGITS.bytes };
   try {
     const answer = await fetch(new URL(DIGITS.url, document.baseURI));
     if (!answer.ok) throw new Error(words.trouble.answered(String(answer.status)));
     begin([new File([await answer.blob()], "digits.safetensors")]);
   } catch (error) {
+    state.progress = undefined;
     refuse("checkpoint", error);
   }
 });
-element("known").replaceChildren(...KNOWN.map(([name, bytes]) => {
-  const row = document.createElement("li");
-  row.textContent = `${name}, ${size(bytes)}`;
-  return row;
-}));
+element("known").replaceChildren(...KNOWN.map(([name, bytes]) => h("li", {}, `${name}, ${size(bytes)}`)));
 element("example").addEventListener("click", () => {
   stopCamera();
   lookAt(examplePhoto());

@@ -1,6 +1,7 @@
 /** Photos from files, from the camera or our own. */
 import { HEAD_BYTES, isHeic } from "../../base/heic.ts";
 import { OFFERED } from "../../train/handwriting.ts";
+import { h } from "../dom.ts";
 import { drawStroke } from "../ink.ts";
 import { ownWords } from "./words.ts";
 
@@ -29,8 +30,7 @@ export async function openCamera(): Promise<{ photo: Photo; stop(): void }> {
   if (!navigator.mediaDevices) throw new Error(ownWords().noCamera);
   const wanted = { video: { facingMode: "environment", width: 640, height: 480 } };
   const stream = await navigator.mediaDevices.getUserMedia(wanted);
-  const video = document.createElement("video");
-  Object.assign(video, { srcObject: stream, muted: true, playsInline: true });
+  const video = h("video", { srcObject: stream, muted: true, playsInline: true });
   const stop = () => {
     for (const track of stream.getTracks()) track.stop();
     video.srcObject = null;
@@ -46,12 +46,7 @@ export async function openCamera(): Promise<{ photo: Photo; stop(): void }> {
 
 const WIDTH = 448, HEIGHT = 336;
 
-function blank(): CanvasRenderingContext2D {
-  const source = document.createElement("canvas");
-  source.width = WIDTH;
-  source.height = HEIGHT;
-  return source.getContext("2d")!;
-}
+const blank = () => h("canvas", { width: WIDTH, height: HEIGHT }).getContext("2d")!;
 
 /** An example photo that is drawn here: a 5 in blue ink on paper that lies askew in a shadow. */
 export function digitPhoto(): Photo {

@@ -30,15 +30,3 @@ export async function read(state: OwnState, photo: Photo): Promise<Reading> {
   const classes = answer.classes.map((one) => ({ ...one, label: state.names?.[one.index] ?? one.label }));
   return { version, classes, input, placement, result: { attention: answer.attention! }, milliseconds };
 }
-
-/** The cosine between one patch's vector and each patch's vector: -1 to 1. */
-export function similarity(patches: Float32Array, width: number, patch: number): Float32Array {
-  const row = (index: number) => patches.subarray(index * width, (index + 1) * width);
-  const dot = (a: Float32Array, b: Float32Array) => a.reduce((sum, value, i) => sum + value * b[i], 0);
-  const one = row(patch);
-  const length = Math.sqrt(dot(one, one));
-  return Float32Array.from({ length: patches.length / width }, (_, index) => {
-    const other = row(index);
-    return dot(one, other) / (length * Math.sqrt(dot(other, other)) || 1);
-  });
-}

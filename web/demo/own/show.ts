@@ -1,15 +1,16 @@
 /** The second tab's pictures and words, drawn from its state. */
 import type { Placement } from "vitrine";
 import { css, cssTint, paint, tone } from "../colour.ts";
+import { h } from "../dom.ts";
 import { heat, place, type Scale } from "../../base/heat.ts";
 import { scaled } from "../figure/canvas.ts";
 import { percent } from "../logits.ts";
 import { headsOf, heatMap, mostOf, scaleOfAll } from "../overlay.ts";
 import { accent, shapeOf, type Shape } from "../pixels.ts";
+import { medianTime } from "../reader.ts";
 import { size } from "../status.ts";
 import { decimal, words } from "../texts/words.ts";
 import { type Photo, sizeOf } from "./photo.ts";
-import { similarity } from "./read.ts";
 import type { OwnState } from "./state.ts";
 import { ownWords } from "./words.ts";
 
@@ -47,19 +48,23 @@ function drawInput(canvas: HTMLCanvasElement, input: Float32Array, shape: Shape,
 }
 
 /** The chosen map over the grid, in row order. */
-export function chosenMap({ model, reading, view }: OwnState): Float32Array | undefined {
-  if (!model || !reading) return undefined;
-  const { map } = view;
-  if (map !== "similarity") return heatMap(reading.result.attention, { ...view, map });
-  return reading.patches && similarTo(reading.patches, model.config, view.patch);
+function chosenMap(state: OwnState): Float32Array | undefined {
+  const { reading, view } = state, { map } = view;
+  if (map === "similarity") return similarity(state);
+  return reading && heatMap(reading.result.attention, { ...view, map });
 }
 
-function similarTo(
-  patches: Float32Array,
-  config: NonNullable<OwnState["model"]>["config"],
-  [row, col]: readonly [number, number],
-): Float32Array {
-  return similarity(patches, config.width, row * shapeOf(config).gridCols + col);
+/** The cosine between the chosen patch's vector and each patch's: -1 to 1. */
+function similarity({ model, reading, view }: OwnState): Float32Array | undefined {
+  if (!model || !reading?.patches) return undefined;
+  const { patches } = reading, { width } = model.config, [row, col] = view.patch;
+  const vector = (index: number) => patches.subarray(index * width, (index + 1) * width);
+  const dot = (a: Float32Array, b: Float32Array) => a.reduce((sum, value, i) => sum + value * b[i], 0);
+  const one = vector(row * shapeOf(model.config).gridCols + col), length = Math.sqrt(dot(one, one));
+  return Float32Array.from({ length: patches.length / width }, (_, index) => {
+    const other = vector(index);
+    return dot(one, other) / (length * Math.sqrt(dot(other, other)) || 1);
+  });
 }
 
 /** Cosines: from 0 to 1. Attention: from 0 to the largest value of all maps on the page. */
@@ -160,23 +165,15 @@ export const answer = (p: number, { model }: OwnState): string => (hasValues(mod
 const hasValues = (model: OwnState["model"]) => model?.config.problem_type === "regression";
 
 function classRow(label: string, p: number, text: string, best: boolean): HTMLElement {
-  const row = document.createElement("li");
-  const [name, bar, share] = ["b", "i", "span"].map((tag) => document.createElement(tag));
-  name.textContent = label;
-  share.textContent = text;
-  row.dataset.label = label;
-  row.dataset.p = String(p);
+  const row = h("li", { className: best ? "best" : "", data: { label, p: String(p) } }, h("b", {}, label), h("i"), h("span", {}, text));
   row.style.setProperty("--p", Math.min(1, Math.max(0, p)).toFixed(4));
-  row.classList.toggle("best", best);
-  row.append(name, bar, share);
   return row;
 }
 
-function drawSimilarity(canvas: HTMLCanvasElement, { model, reading, view, dark }: OwnState): void {
-  if (!reading?.patches) return;
-  const { config } = model!;
-  const { gridRows, gridCols } = shapeOf(config);
-  const map = similarTo(reading.patches, config, view.patch);
+function drawSimilarity(canvas: HTMLCanvasElement, state: OwnState): void {
+  const { view, dark } = state, map = similarity(state);
+  if (!map) return;
+  const { gridRows, gridCols } = shapeOf(state.model?.config);
   const least = map.reduce((a, b) => Math.min(a, b), 1);
   canvas.setAttribute("aria-label", ownWords().cosines(decimal(least, 2)));
   paint(canvas, gridRows, gridCols, (row, col) => {
@@ -186,11 +183,12 @@ function drawSimilarity(canvas: HTMLCanvasElement, { model, reading, view, dark 
 }
 
 /** Draws shape, size, memory and speed, one row each. */
-export function drawFacts(list: HTMLElement, { model, names, seconds, bytes, times }: OwnState): void {
+export function drawFacts(list: HTMLElement, state: OwnState): void {
+  const { model, names, seconds, bytes } = state;
   if (!model) return list.replaceChildren();
   const { config, family, assumed, skipped } = model;
   const { depth, width, heads, patch_size, image_size, classes } = config;
-  const median = times.toSorted((a, b) => a - b)[times.length >> 1];
+  const median = medianTime(state);
   const { facts: say } = ownWords();
   const how = model.variant + (model.threads > 1 ? say.threads(model.threads) : "");
   const facts = {
@@ -205,12 +203,5 @@ export function drawFacts(list: HTMLElement, { model, names, seconds, bytes, tim
     [say.memory]: say.used(size(model.memory)),
     [say.speed]: median === undefined ? "–" : say.time(decimal(median, median < 10 ? 1 : 0), how),
   };
-  list.replaceChildren(
-    ...Object.entries(facts).flatMap(([term, text]) => {
-      const [dt, dd] = [document.createElement("dt"), document.createElement("dd")];
-      dt.textContent = term;
-      dd.textContent = text;
-      return [dt, dd];
-    }),
-  );
+  list.replaceChildren(...Object.entries(facts).flatMap(([term, text]) => [h("dt", {}, term), h("dd", {}, text)]));
 }

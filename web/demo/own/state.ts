@@ -19,11 +19,17 @@ export interface Reading {
   patches?: Float32Array;
 }
 
+/** What a load is of: files, and how pixels become numbers; see checkpoint.ts. */
+export interface Wanted {
+  files: File[];
+  pixels: string;
+}
+
 /** `similarity` compares the patches' vectors; the other maps show attention. */
 export type OwnView = Omit<View, "map"> & { map: MapKind | "similarity" };
 
 /** The page's second tab. Layers and heads count from 0. */
-export interface OwnState extends Store<Reading> {
+export interface OwnState extends Store<Reading, Wanted> {
   /** Names for the model's classes, if it has none of its own. */
   names?: string[];
   photo?: Photo;
@@ -32,8 +38,6 @@ export interface OwnState extends Store<Reading> {
   /** The seconds of the load, and the size of the files. */
   seconds: number;
   bytes: number;
-  /** The times of the last runs, in milliseconds. */
-  times: number[];
 }
 
 export const state: OwnState = {

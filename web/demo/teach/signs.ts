@@ -1,5 +1,5 @@
 /** My signs: a row for each sign with its drawings, and what can be done with the model that learnt them. */
-import { button, h } from "../dom.ts";
+import { button, h, onChosen } from "../dom.ts";
 import { SIGNS_FILE } from "../models.ts";
 import { pack } from "../pack.ts";
 import { download } from "../save.ts";
@@ -36,16 +36,13 @@ export function buildSigns(texts: Texts["teachIt"], shelves: Shelves, { another,
   const say = (text: string) => (status.textContent = text);
 
   const input = h("input", { type: "file", id: "teach-it-file", className: "unseen", ariaLabel: texts.upload, tabIndex: -1 });
-  input.addEventListener("change", async () => {
-    const [file] = input.files ?? [];
-    if (!file) return;
+  onChosen(input, async ([file]) => {
     try {
       shelves.change(await readTaught(file, texts.photos));
       say(texts.uploaded(file.name));
     } catch (error) {
       say(texts.refused(file.name, inWords(error)));
     }
-    input.value = "";
   });
 
   const plain = (id: string, text: string, press: () => void) => button(text, press, { id: `teach-it-${id}`, className: "plain" });

@@ -1,5 +1,5 @@
 /** Teaching on the stage: a lesson turns a few drawings of a sign into *My signs*, a model like the others. */
-import { h } from "../dom.ts";
+import { element, h } from "../dom.ts";
 import { drawStroke, inPadUnits, type Stroke } from "../ink.ts";
 import { choiceIn, MODELS, type ModelFile, type Own, SIGNS } from "../models.ts";
 import { inWords } from "../remedy.ts";
@@ -13,18 +13,7 @@ import { bySign, buildSigns } from "./signs.ts";
 import { unpackExamples } from "./text.ts";
 import type { LabelledDrawing } from "../../train/handwriting.ts";
 
-export interface Teaching {
-  /** Begins a lesson with what is on the pad. */
-  ask(): void;
-  /** Reads with *My signs*; shows it if nothing was taught yet. */
-  choose(): void;
-  /** Shows *My signs*. */
-  open(): void;
-  /** Takes the examples of a link: text.ts. */
-  takeLink(signs: string): Promise<void>;
-  /** Follows the pad. */
-  draw(): void;
-}
+export type Teaching = ReturnType<typeof buildTeaching>;
 
 interface Page {
   load(choice: ModelFile): Promise<void>;
@@ -37,8 +26,8 @@ interface Page {
 
 type Phase = "closed" | "lesson" | "learning" | "signs";
 
-export function buildTeaching(find: (id: string) => HTMLElement, state: State, page: Page): Teaching {
-  const root = find("teach-it");
+export function buildTeaching(state: State, page: Page) {
+  const root = element("teach-it");
   let phase: Phase = "closed";
   let drawings: Stroke[][] = [];
   let trouble = "", progress: Progress | undefined, stop = () => {};
@@ -101,7 +90,7 @@ export function buildTeaching(find: (id: string) => HTMLElement, state: State, p
       panel.focus();
       root.scrollIntoView({ block: "nearest" });
     }
-    if (closed) find("pad").focus({ preventScroll: true });
+    if (closed) element("pad").focus({ preventScroll: true });
     page.redraw();
   }
 
@@ -186,7 +175,7 @@ export function buildTeaching(find: (id: string) => HTMLElement, state: State, p
   /** The first drawing of the sign lies on the pad while the next one is drawn. */
   function drawGhost(): void {
     const ghost = document.querySelector<HTMLCanvasElement>("#ghost") ?? h("canvas", { id: "ghost", ariaHidden: "true" });
-    find("pad").before(ghost);
+    element("pad").before(ghost);
     ghost.hidden = phase !== "lesson";
     if (ghost.hidden) return;
     const context = inPadUnits(ghost);
@@ -195,6 +184,7 @@ export function buildTeaching(find: (id: string) => HTMLElement, state: State, p
   }
 
   return {
+    /** Begins a lesson with what is on the pad. */
     ask() {
       begin();
       if (!isInked()) return;
@@ -202,15 +192,19 @@ export function buildTeaching(find: (id: string) => HTMLElement, state: State, p
       page.wipe();
       drawGhost();
     },
+    /** Reads with *My signs*; shows it if nothing was taught yet. */
     choose: () => void shelves.restored.then(() => (shelves.now.taught ? read(shelves.now.taught) : show("signs"))),
+    /** Shows *My signs*. */
     open: () => void shelves.restored.then(() => show("signs")),
-    async takeLink(text) {
+    /** Takes the examples of a link: text.ts. */
+    async takeLink(text: string) {
       const examples = unpackExamples(text);
       await shelves.restored; // so that Undo brings back what the link replaces
       if (examples) shelves.change({ examples });
       show("signs");
       signs.say(examples ? texts.linked : texts.damaged);
     },
+    /** Follows the pad. */
     draw,
   };
 }

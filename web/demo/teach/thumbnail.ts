@@ -5,7 +5,6 @@ import type { Stroke } from "../ink.ts";
 /** A button that shows a drawing and removes it. Call `draw` once it is in the page, whose colour it has. */
 export function thumbnail(strokes: readonly Stroke[], text: string, remove: () => void): { root: HTMLElement; draw(): void } {
   const canvas = h("canvas", { ariaHidden: "true" });
-  const root = button("", remove, { className: "thumbnail", ariaLabel: text, title: text });
-  root.append(canvas);
+  const root = button(canvas, remove, { className: "thumbnail", ariaLabel: text, title: text });
   return { root, draw: () => drawThumbnail(canvas, strokes) };
 }
