@@ -1,4 +1,4 @@
-/** What figures share beside their canvas: SVG elements, a button that saves a picture, a button that plays. */
+/** What figures share: SVG elements, a list that saves them, a button that plays. */
 import { button, h, type Slider } from "../dom.ts";
 import { animate, lessMotion } from "./motion.ts";
 import { download, save } from "../save.ts";
@@ -21,35 +21,52 @@ export function set(element: Element, attributes: Attributes): void {
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
 }
 
-type Picture = HTMLCanvasElement | SVGSVGElement;
+type Figure = HTMLCanvasElement | SVGSVGElement | HTMLTableElement;
 
-const figures = new WeakMap<Element, { label: string; picture: () => Picture }>();
-
-/** Lets the visitor save a figure, from its chapter's list: a canvas as PNG, an SVG as it is. `label` names figure and file. */
-export function saveable<Figure extends Element>(figure: Figure, label: string, picture: () => Picture = () => figure as Element as Picture): Figure {
-  figures.set(figure, { label, picture });
-  figure.setAttribute("data-figure", "");
+/** Names a figure for screen readers, and lets the visitor save it from its chapter's list, in a file of that name. */
+export function saveable<Kind extends Figure>(figure: Kind, label: string): Kind {
+  figure.dataset.figure = label;
+  figure.ariaLabel ??= label;
+  if (!(figure instanceof HTMLTableElement)) figure.role ??= "img";
   return figure;
 }
+
+type Cell = HTMLTableCellElement | string;
+const cellOf = (cell: Cell) => (typeof cell === "string" ? h("td", {}, cell) : cell);
+
+/** A row of a table, which begins with its name. */
+export const tableRow = (name: string, ...cells: Cell[]): HTMLTableRowElement =>
+  h("tr", {}, h("th", { scope: "row" }, name), ...cells.map(cellOf));
+
+/** A table that can be saved. A column without a heading has an empty cell. */
+export const buildTable = (label: string, headings: readonly string[], rows: readonly HTMLTableRowElement[], className = ""): HTMLTableElement =>
+  saveable(h("table", { className },
+    h("thead", {}, h("tr", {}, ...headings.map((text) => (text ? h("th", { scope: "col" }, text) : h("td"))))), h("tbody", {}, ...rows)), label);
 
 /** A folded list of the figures that are shown in a part of the page; each is saved by a press. */
 export function buildSaves(text: string, root: HTMLElement): HTMLElement {
   const list = h("ul"), saves = h("details", { className: "saves" }, h("summary", {}, text), list);
   saves.addEventListener("toggle", () => {
-    const shown = [...root.querySelectorAll("[data-figure]")].filter((figure) => figure.checkVisibility());
-    list.replaceChildren(...shown.map((figure) => {
-      const { label, picture } = figures.get(figure)!;
-      return h("li", {}, button(label, () => savePicture(picture(), label), { className: "plain small" }));
-    }));
+    const shown = [...root.querySelectorAll<Figure>("[data-figure]")].filter((figure) => figure.checkVisibility());
+    list.replaceChildren(...shown.map((figure) =>
+      h("li", {}, button(figure.dataset.figure!, () => saveFigure(figure), { className: "plain small" }))));
   });
   return saves;
 }
 
-function savePicture(picture: Picture, label: string): void {
-  const file = label.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "-");
-  if (picture instanceof HTMLCanvasElement) return void save(picture, `${file}.png`);
-  download(new Blob([new XMLSerializer().serializeToString(picture)], { type: "image/svg+xml" }), `${file}.svg`);
+/** A canvas as PNG, an SVG as the page shows it, a table as its numbers. */
+function saveFigure(figure: Figure): void {
+  const file = figure.dataset.figure!.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "-");
+  if (figure instanceof HTMLCanvasElement) return void save(figure, `${file}.png`);
+  const [text, type, ending] = figure instanceof HTMLTableElement ? [csvOf(figure), "text/csv", "csv"]
+    : [new XMLSerializer().serializeToString(withStyles(figure)), "image/svg+xml", "svg"];
+  download(new Blob([text], { type }), `${file}.${ending}`);
 }
+
+/** The visible rows, as RFC 4180 has them. */
+const csvOf = (table: HTMLTableElement): string =>
+  [...table.rows].filter((row) => row.checkVisibility())
+    .map(({ cells }) => [...cells].map(({ textContent }) => `"${textContent!.trim().replaceAll('"', '""')}"`).join()).join("\r\n");
 
 /** Returns what moves a slider from its least to its greatest value. A touch of the slider stops it. */
 export function playing({ input, move }: Slider, milliseconds: number): () => void {
@@ -66,14 +83,11 @@ export function playing({ input, move }: Slider, milliseconds: number): () => vo
 /** A button that plays. Visitors who want less motion get none, because the slider does the same. */
 export const player = (text: string, play: () => void): HTMLButtonElement => button(text, play, { hidden: lessMotion() });
 
-/** The colour of the paper that is drawn on: the page itself has a gradient. */
-export const paperColour = (): string => getComputedStyle(document.querySelector(".sheet")!).backgroundColor;
-
 const STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-family", "font-size", "text-anchor"];
 
-/** A copy that looks the same without the page's style sheet. The figure must be in the page. */
-export function withStyles<E extends SVGElement>(figure: E): E {
-  const copy = figure.cloneNode(true) as E;
+/** A copy that looks the same without the page's style sheet. */
+function withStyles(figure: SVGSVGElement): SVGSVGElement {
+  const copy = figure.cloneNode(true) as SVGSVGElement;
   const to = [copy, ...copy.querySelectorAll("*")];
   [figure, ...figure.querySelectorAll("*")].forEach((element, at) => {
     const style = getComputedStyle(element);

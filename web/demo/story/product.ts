@@ -1,9 +1,9 @@
 /** A product of a matrix's row and a list, number by number: inputs, weights, products. */
 import { h } from "../dom.ts";
 import { lessMotion } from "../figure/motion.ts";
+import { saveable } from "../figure/parts.ts";
 import { number } from "../texts/words.ts";
 import { signedColour, signedScale } from "./grid.ts";
-import { saveableTable } from "./table.ts";
 
 const ROWS = ["input", "weight", "product"] as const;
 type Row = (typeof ROWS)[number];
@@ -33,7 +33,7 @@ export function sumOf(numbers: ArrayLike<number>, count = numbers.length): numbe
 
 export function buildProduct(label: string, names: Readonly<Record<Row, string>>) {
   const table = h("table");
-  const root = h("div", { className: "numbers", tabIndex: 0 }, saveableTable(table, label));
+  const root = h("div", { className: "numbers", tabIndex: 0 }, saveable(table, label));
   root.setAttribute("role", "group");
   root.setAttribute("aria-label", label);
   const cells: Record<Row, HTMLTableCellElement[]> = { input: [], weight: [], product: [] };

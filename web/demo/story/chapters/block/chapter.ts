@@ -1,6 +1,6 @@
 /** One token's way through one block: norm, attention, sum, norm, MLP, sum. */
 import { h } from "../../../dom.ts";
-import { saveable, svg, withStyles } from "../../../figure/parts.ts";
+import { saveable, svg } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
 import { inWords } from "../../../remedy.ts";
 import type { Said } from "../../../texts/sentences.ts";
@@ -128,13 +128,13 @@ function buildLists(story: Story, words: Words) {
 /** Two small roads: the norm on the side path, and on the road. */
 function buildRoads(story: Story, words: Words): HTMLElement {
   const road = (name: "pre" | "post") => {
-    const picture = svg("svg", { class: "small-road", viewBox: "0 0 300 120", role: "img", "aria-label": words.places[name] },
+    const picture = svg("svg", { class: "small-road", viewBox: "0 0 300 120" },
       svg("path", { class: "side", d: name === "pre" ? "M20 30C32 30 26 88 48 88H190C206 88 210 70 210 42" : "M20 30C32 30 44 88 70 88H110C176 88 180 70 180 42" }),
       svg("path", { class: "road", d: "M0 30H300" }),
       ...([["pre", 48, 72, words.norm], ["pre", 112, 72, "f"], ["post", 70, 72, "f"], ["post", 214, 14, words.norm]] as const).filter(([of]) => of === name).flatMap(([, x, y, said]) => [
         svg("rect", { class: "box", x, y, width: 54, height: 32, rx: 8 }), svg("text", { x: x + 27, y: y + 21, "text-anchor": "middle" }, said)]),
       svg("circle", { class: "box", cx: name === "pre" ? 210 : 180, cy: 30, r: 12 }), svg("path", { class: "sign", d: `M${name === "pre" ? 204 : 174} 30h12m-6 -6v12` }));
-    return h("figure", {}, saveable(picture, words.places[name], () => withStyles(picture)), h("figcaption", {}, words.places[name]));
+    return h("figure", {}, saveable(picture, words.places[name]), h("figcaption", {}, words.places[name]));
   };
   return fold(story, words.roadTitle, h("p", {}, `${words.roadText} `, h("a", { href: "#learning" }, `${words.without}.`)),
     h("p", {}, words.normPlaces), h("div", { className: "side-by-side" }, road("pre"), road("post")));

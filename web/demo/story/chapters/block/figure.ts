@@ -1,5 +1,5 @@
 /** The road of one token through a block, as SVG: tokens on the road, side paths with boxes that open. */
-import { saveable, set, svg, withStyles } from "../../../figure/parts.ts";
+import { saveable, set, svg } from "../../../figure/parts.ts";
 import type { Said } from "../../../texts/sentences.ts";
 import { decimal, percentage } from "../../../texts/words.ts";
 import { signedColour, signedScale } from "../../grid.ts";
@@ -109,7 +109,7 @@ export function buildRoad(words: Words, choose: (part: Part) => void) {
     choose(all[to]!);
     made!.tabs.get(all[to]!)!.focus();
   });
-  return { root: saveable(root, words.figure, () => withStyles(root)), draw, show };
+  return { root: saveable(root, words.figure), draw, show };
 }
 
 function layOut(layout: Layout, { width, heads, mlp_width: units, norm, gridRows, gridCols }: Sizes, words: Words) {

@@ -1,7 +1,7 @@
 /** What a box of the road holds: its words, shapes and formula, and its numbers. */
 import { scaleOf } from "../../../../base/heat.ts";
 import { h } from "../../../dom.ts";
-import { saveable, set, svg, withStyles } from "../../../figure/parts.ts";
+import { saveable, set, svg } from "../../../figure/parts.ts";
 import type { Said } from "../../../texts/sentences.ts";
 import { decimal, number } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
@@ -40,7 +40,7 @@ function buildNorm(at: 0 | 1, words: Words): Panel {
   });
   const math = formula(sub("y", "i"), "=", sub("g", "i"), over(row(sub("x", "i"), "−", "μ"), root(row(sup("σ", "2"), "+", "ε"))), "+", sub("b", "i"));
   return {
-    parts: [left(text, math, shapes), saveable(dots, words.dots, () => withStyles(dots))],
+    parts: [left(text, math, shapes), saveable(dots, words.dots)],
     draw({ scene: { config: { width } }, shares, inside }) {
       if (!inside) return write(text, words.loading);
       const { x, y, mean, spread, gain, bias } = inside.norms[at]!, least = (list: Iterable<number>) => number(Math.min(...list)), most = (list: Iterable<number>) => number(Math.max(...list));
@@ -128,7 +128,7 @@ function buildMlp(words: Words): Panel {
   };
   const math = formula("MLP", "(", "x", ")", "=", sub("W", "2"), "f", "(", sub("W", "1"), "x", "+", sub("b", "1"), ")", "+", sub("b", "2"));
   return {
-    parts: [left(text, math, shapes), h("div", {}, saveable(grid, words.mlp, () => withStyles(grid)), caption, said, saveable(curve, words.curve({ function: "GELU" }), () => withStyles(curve)))],
+    parts: [left(text, math, shapes), h("div", {}, saveable(grid, words.mlp), caption, said, saveable(curve, words.curve({ function: "GELU" })))],
     draw,
   };
 }
@@ -140,7 +140,7 @@ function buildPlus(at: 0 | 1, words: Words): Panel {
   const math = h("div");
   let made: ReturnType<typeof cells>[] = [], key = 0;
   return {
-    parts: [left(text, math), h("div", {}, saveable(figure, name, () => withStyles(figure)), caption)],
+    parts: [left(text, math), h("div", {}, saveable(figure, name), caption)],
     draw({ scene: { config: { width, norm, residual }, dark }, tokens, added }) {
       const [before, more, after] = [tokens[at]!, added[at]!, tokens[at + 1]!], { signed } = signedScale(before, more, after);
       if (key !== width) {

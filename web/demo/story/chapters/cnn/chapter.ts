@@ -15,7 +15,7 @@ import { loads } from "../../loads.ts";
 import type { Build, Scene, Story } from "../../scene.ts";
 import { paperOf, patchIn } from "../../tokens.ts";
 import { Influence, type Name, NAMES, ORDER, type Pair } from "./influence.ts";
-import { buildTable } from "./table.ts";
+import { buildNumbers } from "./table.ts";
 import type { texts } from "./texts/en.ts";
 
 const CELL = 34;
@@ -31,7 +31,7 @@ export const build: Build<typeof texts> = (root, story, words) => {
 };
 
 async function buildFigures(pair: Pair, asked: HTMLElement, story: Story, words: Said<typeof texts>): Promise<[Node, (scene: Scene) => void]> {
-  const table = await buildTable(pair, story, words), reach = buildReach(pair, story, words);
+  const table = await buildNumbers(pair, story, words), reach = buildReach(pair, story, words);
   const guess = buildGuess(asked, story, { question: words.question, options: words.options, truth: reach.truth });
   let read: { version: number; answers: Record<Name, Classification> } | undefined;
   const readAgain = coalesce(async (scene: Scene) => {

@@ -4,6 +4,7 @@ import { readSafetensors } from "../../../../base/safetensors.mjs";
 import { button, h } from "../../../dom.ts";
 import accuracy from "../../../explain/accuracy.json";
 import { weightsOf } from "../../../explain/models.ts";
+import { buildTable, tableRow } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
 import { stridesOf } from "../../../receptive.ts";
 import type { Said } from "../../../texts/sentences.ts";
@@ -11,7 +12,6 @@ import { decimal, percentage, whole } from "../../../texts/words.ts";
 import { millions } from "../../millions.ts";
 import type { Story } from "../../scene.ts";
 import { slices } from "../../slices.ts";
-import { saveableTable } from "../../table.ts";
 import { type Name, NAMES, ORDER, type Pair } from "./influence.ts";
 import type { texts } from "./texts/en.ts";
 
@@ -21,24 +21,23 @@ const parametersOf = async (name: Name): Promise<number> =>
   [...readSafetensors(await weightsOf(NAMES[name])).tensors.values()].reduce((sum, { data }) => sum + data.length, 0);
 
 /** Returns the table and what writes both networks' answers to a drawing into it. */
-export async function buildTable(pair: Pair, { say }: Story, words: Said<typeof texts>) {
+export async function buildNumbers(pair: Pair, { say }: Story, words: Said<typeof texts>) {
   const parameters = { vit: await parametersOf("vit"), convolutions: await parametersOf("convolutions") };
   const wrong = { vit: images - right[NAMES.vit], convolutions: images - right[NAMES.convolutions] };
   const row = (title: string, cell: (name: Name) => string) => {
     const cells = ORDER.map((name) => h("td", {}, cell(name)));
-    return { root: h("tr", {}, h("th", { scope: "row" }, title), ...cells), cells };
+    return { root: tableRow(title, ...cells), cells };
   };
   const reads = row(words.reads, () => "–"), times = row(words.time, () => "–");
-  const table = h("table", { className: "cnn-table" },
-    h("thead", {}, h("tr", {}, h("th"), ...ORDER.map((name) => h("th", { scope: "col" }, words.names[name])))),
-    h("tbody", {}, ...[
-      reads,
-      row(words.parameters, (name) => whole(parameters[name])),
-      row(words.products, (name) => words.million({ count: millions(multiplications(pair[name].config)) })),
-      row(words.right({ images }), (name) => percentage(right[NAMES[name]] / images, 2)),
-      row(words.wrong, (name) => whole(wrong[name])),
-      times,
-    ].map(({ root }) => root)));
+  const rows = [
+    reads,
+    row(words.parameters, (name) => whole(parameters[name])),
+    row(words.products, (name) => words.million({ count: millions(multiplications(pair[name].config)) })),
+    row(words.right({ images }), (name) => percentage(right[NAMES[name]] / images, 2)),
+    row(words.wrong, (name) => whole(wrong[name])),
+    times,
+  ];
+  const table = buildTable(words.table, ["", ...ORDER.map((name) => words.names[name])], rows.map(({ root }) => root), "cnn-table");
   const verdict = h("output", { id: "cnn-speed" });
   let input: Float32Array | undefined, busy = false;
 
@@ -61,7 +60,7 @@ export async function buildTable(pair: Pair, { say }: Story, words: Said<typeof 
   };
   const press = button(words.measure, () => void run(), { id: "cnn-measure" });
   const root = h("div", { className: "panel side-by-side" },
-    h("div", { className: "grid-scroll" }, saveableTable(table, words.table)),
+    h("div", { className: "grid-scroll" }, table),
     h("div", { className: "cnn-says" }, h("p", {}, words.why(wrong)), press, verdict));
   const draw = (answers: Record<Name, Classification>) => {
     ({ input } = answers.vit);

@@ -1,10 +1,10 @@
 /** The logits as columns to drag, the probabilities below them, and a table of the steps between. */
 import { h } from "../../../dom.ts";
+import { buildTable, tableRow } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
 import type { Said } from "../../../texts/sentences.ts";
 import { decimal, number } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
-import { saveableTable } from "../../table.ts";
 import { largest } from "../../vectors.ts";
 import type { texts } from "./texts/en.ts";
 
@@ -46,19 +46,18 @@ export function buildColumns(labels: readonly string[], words: Said<typeof texts
     });
     return input;
   });
-  const heading = (text: string, scope: "row" | "col") => h("th", { scope }, text);
-  const table = (label: string, more: string[], ...rows: HTMLElement[]) =>
-    saveableTable(h("table", { className: "softmax", aria: { label } },
-      h("thead", {}, h("tr", {}, heading(words.class, "col"), ...labels.map((label) => heading(label, "col")), ...more.map((text) => heading(text, "col")))),
-      h("tbody", {}, ...rows)), label);
   const cells = { logit: cellsOf(labels), share: cellsOf(labels), scaled: cellsOf([...labels, ""]), power: cellsOf([...labels, ""]) };
   for (const cell of cells.share) cell.append(h("i"));
-  const row = (name: keyof typeof cells) => h("tr", { data: { row: name } }, heading(words.rows[name], "row"), ...cells[name]);
-  const columns = h("tr", { className: "columns" }, heading(words.rows.drag, "row"), ...inputs.map((input) => h("td", {}, input)));
+  const row = (name: keyof typeof cells) => {
+    const made = tableRow(words.rows[name], ...cells[name]);
+    made.dataset.row = name;
+    return made;
+  };
+  const columns = tableRow(words.rows.drag, ...inputs.map((input) => h("td", {}, input))), headings = [words.class, ...labels];
   const sums = h("p", { className: "sum" });
   return {
-    root: h("div", { className: "grid-scroll" }, table(words.table, [], columns, row("logit"), row("share"))),
-    steps: h("div", {}, h("div", { className: "grid-scroll", tabIndex: 0, role: "region", ariaLabel: words.steps }, table(words.steps, [words.sum], row("scaled"), row("power"))), sums, h("p", {}, words.largest)),
+    root: h("div", { className: "grid-scroll" }, buildTable(words.table, headings, [columns, row("logit"), row("share")], "softmax")),
+    steps: h("div", {}, h("div", { className: "grid-scroll", tabIndex: 0, role: "region", ariaLabel: words.steps }, buildTable(words.steps, [...headings, words.sum], [row("scaled"), row("power")], "softmax")), sums, h("p", {}, words.largest)),
     draw(logits: readonly number[], { scaled, powers, sum, shares, best }: Steps): void {
       const reach = Math.ceil(Math.max(LEAST_REACH, ...logits.map(Math.abs)));
       const fill = (name: keyof typeof cells, all: string[]) => cells[name].forEach((cell, column) => {

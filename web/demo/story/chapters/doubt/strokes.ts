@@ -24,7 +24,7 @@ export function buildStrokes(story: Story, words: Words) {
   let scene: Scene | undefined;
   let chosen = Infinity; // the moment's way of the pen; the whole drawing at first
 
-  const strip = saveable(svg("svg", { id: "strokes-strip", role: "img", "aria-label": words.strip }), words.strip);
+  const strip = saveable(svg("svg", { id: "strokes-strip" }), words.strip);
   const then = h("canvas", { id: "strokes-then", role: "img" }), says = h("p", { id: "strokes-words" }), best = h("ol");
   const changes = h("p", { id: "strokes-changes" }), progress = h("span", { id: "strokes-progress" });
   const sure = h("span", {}, `${words.sure} `);

@@ -1,7 +1,7 @@
 /** Whether the measured model is as sure as it is right: the diagram, and what it says in words. */
 import type { VitConfig } from "vitrine";
 import { h } from "../../../dom.ts";
-import { saveable, withStyles } from "../../../figure/parts.ts";
+import { saveable } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
 import type { Said } from "../../../texts/sentences.ts";
 import { decimal, percentage } from "../../../texts/words.ts";
@@ -39,7 +39,7 @@ export function buildSureness(words: Words) {
   const root = h("div", {},
     h("p", {}, words.lead({ images: measured.images, model })),
     h("div", { className: "side-by-side" },
-      h("figure", {}, saveable(diagram.root, words.diagram, () => withStyles(diagram.root))),
+      h("figure", {}, saveable(diagram.root, words.diagram)),
       h("div", { className: "diagram-words" }, here, gaps,
         h("p", {}, (sure < right ? words.modest : words.bold)({ sure: percent(sure), right: percent(right) })), other)));
   return {

@@ -1,7 +1,6 @@
 /** Layer by layer: what the classifier reads at each stage of the token stream, and without parts. */
 import type { Vit } from "vitrine";
 import { button, h } from "../../../dom.ts";
-import { saveable } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
 import { fieldOf } from "../../../stem.ts";
 import { signed, tag } from "../../../texts/words.ts";
@@ -14,14 +13,14 @@ import { shares } from "../../lens.ts";
 import type { Build, Scene } from "../../scene.ts";
 import { allParts, keyOf, logOdds, type Loss, type Part, type Run, runWithout, sweep } from "./runs.ts";
 import { buildStrip, nameOf, type Words } from "./strip.ts";
-import { buildTable } from "./table.ts";
+import { buildLosses } from "./table.ts";
 import type { texts } from "./texts/en.ts";
 
 /** What is built for one model. */
 interface Fitted {
   model: Vit;
   strip: ReturnType<typeof buildStrip>;
-  table: ReturnType<typeof buildTable>;
+  table: ReturnType<typeof buildLosses>;
 }
 
 /** The runs of one drawing. `whole` leaves nothing out. */
@@ -34,7 +33,7 @@ interface Done {
 export const build: Build<typeof texts> = (root, story, words) => {
   const { choices } = story;
   const lead = h("p", { className: "lead" }), stem = h("p");
-  const figure = saveable(h("div"), words.figure, () => fitted!.strip.picture()), says = h("p", { className: "effect" }), last = h("p", { className: "last-block" });
+  const figure = h("div"), says = h("p", { className: "effect" }), last = h("p", { className: "last-block" });
   const back = button(words.back, () => out.length > 0 && leaveOut([]));
   const panel = h("div", { className: "panel layers" }, figure,
     h("div", { className: "layers-answer" }, says, h("span", {}, words.outlines), back), last);
@@ -116,7 +115,7 @@ export const build: Build<typeof texts> = (root, story, words) => {
     put(fitted ? [] : allParts(config).filter((part) => choices.of(choiceOf(part)) === "on")); // another model's do not stay
     done = undefined;
     const strip = buildStrip(scene, words, press);
-    fitted = { model, strip, table: buildTable(config, words) };
+    fitted = { model, strip, table: buildLosses(config, words) };
     figure.replaceChildren(strip.root);
     table.replaceChildren(fitted.table.root);
     stem.hidden = config.stem.length === 0;

@@ -2,7 +2,7 @@
 import type { Class } from "vitrine";
 import { button, h } from "../../../dom.ts";
 import { ARROWS } from "../../../figure/cells.ts";
-import { paperColour, svg, withStyles } from "../../../figure/parts.ts";
+import { saveable } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
 import type { Said } from "../../../texts/sentences.ts";
 import { signed } from "../../../texts/words.ts";
@@ -23,10 +23,9 @@ export const nameOf = ({ kind, layer, head }: Part, { names }: Words): string =>
 export function buildStrip({ config }: Scene, words: Words, press: (part: Part) => void) {
   const { depth, labels, heads } = config;
   const odds = h("p", { className: "odds-of" }), list = h("ol", { className: "road", aria: { label: words.figure } });
-  const lenses: [title: string, lens: Lens][] = [], draws: Draw[] = [], buttons: HTMLButtonElement[] = [];
+  const draws: Draw[] = [], buttons: HTMLButtonElement[] = [];
   for (let stage = 0; stage <= depth; stage++) {
     const made = buildStage(stage, depth, labels, words);
-    lenses.push([words.stage({ n: stage }), made.lens]);
     draws.push(made.draw);
     list.append(made.root);
     if (stage === depth) break;
@@ -39,11 +38,11 @@ export function buildStrip({ config }: Scene, words: Words, press: (part: Part) 
   const root = h("div", { role: "group", aria: { label: words.parts, description: words.keys } }, odds, list);
   const draw = (run: Run, whole: Run) => {
     const { label, index } = whole.classes[0]!;
-    const top = Math.max(...[run, whole].flatMap(({ trace }) => lenses.map((_, stage) => Math.abs(logOdds(trace.lens(stage), index)))));
+    const top = Math.max(...[run, whole].flatMap(({ trace }) => Array.from({ length: depth + 1 }, (_, stage) => Math.abs(logOdds(trace.lens(stage), index)))));
     write(odds, words.odds({ label }));
     for (const each of draws) each(run, whole, top);
   };
-  return { root, picture: () => pictureOf(lenses), draw };
+  return { root, draw };
 }
 
 /** One stop of the Tab key for all buttons. Arrow keys go from one to the next; `columns` are in a row. */
@@ -64,7 +63,7 @@ function buildStage(stage: number, depth: number, labels: readonly string[], wor
   const says = h("strong"), odds = h("span"), bar = h("i", { ariaHidden: "true" });
   const note = stage === 0 ? words.begin : stage === depth ? words.end : "";
   const root = h("li", { className: "stage", data: { stage: String(stage) } },
-    h("p", {}, title, h("small", {}, note)), lens.root, says, h("span", { className: "odds" }, bar, odds));
+    h("p", {}, title, h("small", {}, note)), saveable(lens.root, title), says, h("span", { className: "odds" }, bar, odds));
   const draw: Draw = (run, whole, top) => {
     const classes = run.trace.lens(stage), best = classes[0]!, own = logOdds(classes, whole.classes[0]!.index);
     const before = run === whole ? undefined : whole.trace.lens(stage);
@@ -74,7 +73,7 @@ function buildStage(stage: number, depth: number, labels: readonly string[], wor
     bar.style.setProperty("--z", (own / top).toFixed(3));
     Object.assign(root.dataset, { label: best.label, p: String(best.p), odds: String(own) });
   };
-  return { root, lens, draw };
+  return { root, draw };
 }
 
 /** A block: the buttons of its parts, and what its attention and its MLP add to the answer's log-odds. */
@@ -95,20 +94,4 @@ function buildBlock(layer: number, parts: Part[], words: Words, press: (part: Pa
     parts.forEach((part, at) => (buttons[at]!.ariaPressed = String(run.out.some((other) => keyOf(other) === keyOf(part)))));
   };
   return { root, buttons, draw };
-}
-
-const TITLE = 120, ROW = 70;
-
-/** All stages' bars below each other, with their titles, as one figure. */
-function pictureOf(lenses: [title: string, lens: Lens][]): SVGSVGElement {
-  const [width, height] = [TITLE + lenses[0]![1].root.width.baseVal.value, ROW * lenses.length];
-  const { color, fontFamily } = getComputedStyle(document.body);
-  const rows = lenses.flatMap(([title, lens], at) => {
-    const bars = withStyles(lens.root);
-    bars.setAttribute("x", String(TITLE));
-    bars.setAttribute("y", String(at * ROW + 8));
-    return [svg("text", { x: 12, y: at * ROW + 44, fill: color, "font-family": fontFamily, "font-size": 14 }, title), bars];
-  });
-  const ground = svg("rect", { width, height, fill: paperColour() });
-  return svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height }, ground, ...rows);
 }

@@ -1,26 +1,24 @@
 /** A table: the answer's log-odds when one part alone is left out. */
 import type { VitConfig } from "vitrine";
 import { h } from "../../../dom.ts";
+import { buildTable, tableRow } from "../../../figure/parts.ts";
 import { signed } from "../../../texts/words.ts";
 import { signedColour } from "../../grid.ts";
 import type { Scene } from "../../scene.ts";
-import { saveableTable } from "../../table.ts";
 import { keyOf, type Loss, partsOf } from "./runs.ts";
 import type { Words } from "./strip.ts";
 
 const FULL = 5; // the change that gets the strongest colour
 
-export function buildTable(config: Readonly<VitConfig>, words: Words) {
+export function buildLosses(config: Readonly<VitConfig>, words: Words) {
   const cells = new Map<string, HTMLTableCellElement>();
   const columns = partsOf(0, config).map(({ kind, head }) => (kind === "head" ? words.head({ n: head + 1 }) : words.mlp));
   const rows = Array.from({ length: config.depth }, (_, layer) =>
-    h("tr", {}, h("th", { scope: "row" }, words.block({ n: layer + 1 })), ...partsOf(layer, config).map((part) => {
+    tableRow(words.block({ n: layer + 1 }), ...partsOf(layer, config).map((part) => {
       const cell = h("td", { data: { part: keyOf(part) } });
       cells.set(keyOf(part), cell);
       return cell;
     })));
-  const table = h("table", {},
-    h("thead", {}, h("tr", {}, h("td"), ...columns.map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, ...rows));
   const draw = (losses: Loss[], { dark, result: { classes: [whole] } }: Scene) => {
     for (const { part, odds, best } of losses) {
       const cell = cells.get(keyOf(part))!;
@@ -30,5 +28,5 @@ export function buildTable(config: Readonly<VitConfig>, words: Words) {
       cell.style.setProperty("--tint", signedColour(odds / 3, FULL, dark));
     }
   };
-  return { root: h("div", { className: "grid-scroll" }, saveableTable(table, words.sweep.table)), draw };
+  return { root: h("div", { className: "grid-scroll" }, buildTable(words.sweep.table, ["", ...columns], rows)), draw };
 }

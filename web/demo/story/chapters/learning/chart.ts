@@ -33,7 +33,7 @@ export interface Chart {
 
 /** Returns the figure and what draws it. */
 export function buildChart(label: string, width: number): [HTMLElement, (chart: Chart) => void] {
-  const picture = svg("svg", { width, height: TOP + HEIGHT + BOTTOM, role: "img", "aria-label": label, "font-family": "system-ui, sans-serif" });
+  const picture = svg("svg", { width, height: TOP + HEIGHT + BOTTOM, "font-family": "system-ui, sans-serif" });
   const root = h("div", { className: "grid" }, h("div", { className: "grid-scroll" }, saveable(picture, label)));
   const y = (share: number) => TOP + (1 - share) * HEIGHT;
   const text = (x: number, y: number, anchor: string, fill: string, content: string) =>

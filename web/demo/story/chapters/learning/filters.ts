@@ -26,8 +26,7 @@ export function filtersOf(file: Uint8Array): Filters {
 
 /** Returns the figure and what draws filters in it, on a scale that ends at ±top. */
 export function buildFilters(label: string, { signed }: GridTexts): [HTMLElement, (filters: Filters, top: number, dark: boolean) => void] {
-  const canvas = saveable(h("canvas", { className: "filters", ariaLabel: label }), label), legend = h("p", { className: "grid-legend" });
-  canvas.setAttribute("role", "img");
+  const canvas = saveable(h("canvas", { className: "filters" }), label), legend = h("p", { className: "grid-legend" });
   const root = h("div", { className: "grid" }, h("div", { className: "grid-scroll" }, canvas), legend);
   return [root, ({ side, weights }, top, dark) => {
     const size = side * side, count = weights.length / size, { pixels, across } = count > FEW ? SMALL : LARGE;

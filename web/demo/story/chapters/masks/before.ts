@@ -1,6 +1,6 @@
 /** What came before the Transformer, and what other Transformers for pictures change: a drawing and a sentence each. */
 import { h } from "../../../dom.ts";
-import { saveable, svg, withStyles } from "../../../figure/parts.ts";
+import { saveable, svg } from "../../../figure/parts.ts";
 import type { Said } from "../../../texts/sentences.ts";
 import { linked } from "../../cite.ts";
 import type { texts } from "./texts/en.ts";
@@ -70,7 +70,7 @@ const DRAWINGS: Record<Name, () => SVGElement[]> = {
 
 export const drawBefore = (words: Words): HTMLElement =>
   h("div", { className: "before" }, ...(Object.keys(DRAWINGS) as Name[]).map((name) => {
-    const picture = svg("svg", { class: "sketch", viewBox: `0 0 ${WIDE} ${TALL}`, "aria-hidden": "true" }, ...DRAWINGS[name]());
+    const picture = svg("svg", { class: "sketch", viewBox: `0 0 ${WIDE} ${TALL}` }, ...DRAWINGS[name]());
     const { name: title, says } = words[name];
-    return h("figure", {}, saveable(picture, title, () => withStyles(picture)), h("figcaption", {}, h("strong", {}, title), " ", ...linked(says)));
+    return h("figure", {}, saveable(picture, title), h("figcaption", {}, h("strong", {}, title), " ", ...linked(says)));
   }));

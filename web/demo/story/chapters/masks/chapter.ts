@@ -1,5 +1,6 @@
 /** Encoder, decoder: the same scores under a full mask, a causal one, and as cross attention; what attention costs. */
 import { h } from "../../../dom.ts";
+import { buildTable, tableRow } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
 import type { Said } from "../../../texts/sentences.ts";
 import { decimal } from "../../../texts/words.ts";
@@ -9,7 +10,6 @@ import { fold } from "../../fold.ts";
 import { HeatGrid } from "../../grid.ts";
 import { buildGuess } from "../../guess.ts";
 import type { Build, Scene } from "../../scene.ts";
-import { saveableTable } from "../../table.ts";
 import { paperOf, patchOfToken, tokenName } from "../../tokens.ts";
 import { type Attended, attend, type Mask } from "./attend.ts";
 import { drawBefore } from "./before.ts";
@@ -122,9 +122,7 @@ function drawMap(map: HeatGrid, scene: Scene, { shares, keys, sees, queries }: A
 
 /** Which model uses which kind of attention. */
 function usesTable({ kinds, uses: { title, rest: _, ...models } }: Said<typeof texts>): HTMLElement {
-  const head = ["", kinds.full, kinds.causal, kinds.cross].map((text) => h("th", { scope: "col" }, text));
-  const rows = Object.values(models).map(({ name, full, causal, cross }) =>
-    h("tr", {}, h("th", { scope: "row" }, name), ...[full, causal, cross].map((text) => h("td", {}, text))));
-  const table = h("table", { ariaLabel: title }, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows));
-  return h("div", { className: "uses", tabIndex: 0, role: "region", ariaLabel: title }, saveableTable(table, title));
+  const rows = Object.values(models).map(({ name, full, causal, cross }) => tableRow(name, full, causal, cross));
+  const table = buildTable(title, ["", kinds.full, kinds.causal, kinds.cross], rows);
+  return h("div", { className: "uses", tabIndex: 0, role: "region", ariaLabel: title }, table);
 }

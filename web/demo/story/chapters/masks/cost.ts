@@ -1,7 +1,7 @@
 /** What attention costs beside the MLP, by the model's own shapes, as the image grows. */
 import type { VitConfig } from "vitrine";
 import { h } from "../../../dom.ts";
-import { saveable, set, svg, withStyles } from "../../../figure/parts.ts";
+import { saveable, set, svg } from "../../../figure/parts.ts";
 import type { Said } from "../../../texts/sentences.ts";
 import { tag, whole } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
@@ -27,7 +27,7 @@ export function buildCost(story: Story, words: Said<typeof texts>["cost"]) {
   const lines = NAMES.map((name) => svg("path", { class: name }));
   const dots = NAMES.map((name) => svg("circle", { class: name, r: 3.5 }));
   const labels = NAMES.map((name) => svg("text", { class: name, x: LEFT + WIDE + 6 }, words[name]));
-  const chart = svg("svg", { class: "cost-chart", viewBox: `0 0 ${LEFT + WIDE + RIGHT} ${GROUND + 36}`, role: "img", "aria-label": words.chart },
+  const chart = svg("svg", { class: "cost-chart", viewBox: `0 0 ${LEFT + WIDE + RIGHT} ${GROUND + 36}` },
     axes, ticks, now, ...lines, ...dots, ...labels, equal, equalWords,
     svg("text", { x: LEFT + WIDE / 2, y: GROUND + 32, "text-anchor": "middle" }, words.axis));
   set(axes, { class: "axes" });
@@ -66,7 +66,7 @@ export function buildCost(story: Story, words: Said<typeof texts>["cost"]) {
   };
   return {
     root: h("div", { className: "panel cost" }, h("h3", {}, words.title), h("p", {}, words.says),
-      h("div", { className: "side-by-side" }, h("div", { className: "cost-now" }, side.label, says), saveable(chart, words.chart, () => withStyles(chart)))),
+      h("div", { className: "side-by-side" }, h("div", { className: "cost-now" }, side.label, says), saveable(chart, words.chart))),
     draw(next: Scene): void {
       scene = next;
       show();

@@ -3,7 +3,6 @@ import type { Said } from "../../../texts/sentences.ts";
 import { number } from "../../../texts/words.ts";
 import { h } from "../../../dom.ts";
 import type { Choices } from "../../choices.ts";
-import { saveable } from "../../../figure/parts.ts";
 import { signedColour, signedScale } from "../../grid.ts";
 import { largest } from "../../vectors.ts";
 import type { Filters } from "./embed.ts";
@@ -46,7 +45,7 @@ export class FilterBars {
     this.#choices = choices;
     this.#choose = choose;
     this.root = h("fieldset", { id: "patches-filters", className: "filters" },
-      this.#legend, saveable(this.#list, words.filters, () => this.#picture()));
+      this.#legend, this.#list);
   }
 
   /** Makes one radio button a filter: its bar above its picture. */
@@ -80,31 +79,6 @@ export class FilterBars {
       input.checked = d === this.chosen;
       input.setAttribute("aria-label", this.#texts.filterBar({ filter: d + 1, value: number(value) }));
     });
-  }
-
-  /** The bars and filters as one picture. */
-  #picture(): HTMLCanvasElement {
-    const canvas = h("canvas");
-    const [side, tall, across] = [32, 80, 16];
-    const labels = [...this.#list.children];
-    canvas.width = across * (side + 8);
-    canvas.height = Math.ceil(labels.length / across) * (tall + side + 16);
-    const context = canvas.getContext("2d")!;
-    const style = getComputedStyle(this.root);
-    context.fillStyle = style.getPropertyValue("--paper");
-    context.fillRect(0, 0, canvas.width, canvas.height);
-    context.imageSmoothingEnabled = false;
-    labels.forEach((label, d) => {
-      const [, bar, filter] = label.children as unknown as [Element, HTMLElement, HTMLCanvasElement];
-      const [x, y] = [(d % across) * (side + 8) + 4, Math.floor(d / across) * (tall + side + 16) + 4];
-      const value = Number(bar.style.getPropertyValue("--v"));
-      context.fillStyle = getComputedStyle(bar, "::before").backgroundColor;
-      context.fillRect(x + 8, y + (tall / 2) * (1 - Math.max(0, value)), side - 16, (tall / 2) * Math.abs(value));
-      context.fillStyle = style.color;
-      context.fillRect(x, y + tall / 2, side, 1);
-      context.drawImage(filter, x, y + tall, side, side);
-    });
-    return canvas;
   }
 }
 

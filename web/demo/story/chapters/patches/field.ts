@@ -12,7 +12,6 @@ import type { texts } from "./texts/en.ts";
 
 export function buildField({ choices }: Story, own: Said<typeof texts>) {
   const canvas = h("canvas");
-  canvas.setAttribute("role", "img");
   const words = h("p", { id: "patches-field-words" });
   let scene: Scene | undefined;
   let fitted: unknown;

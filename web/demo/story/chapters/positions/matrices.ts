@@ -12,7 +12,7 @@ import { briefly, isInOrder, largestChange, putBack, ROUNDING } from "./numbers.
 
 export function buildMatrices(words: Words) {
   const canvases = [words.matrixBefore, words.matrixAfter].map((label) =>
-    saveable(h("canvas", { className: "matrix", role: "img", ariaLabel: label }), label));
+    saveable(h("canvas", { className: "matrix" }), label));
   const title = [h("figcaption"), h("figcaption")], scale = h("p", { className: "matrix-scale" });
   const figures = canvases.map((canvas, at) => h("figure", {}, title[at]!, canvas, at === 0 ? scale : ""));
   const says = h("p", { id: "positions-equivariance" });

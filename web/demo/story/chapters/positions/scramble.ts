@@ -1,13 +1,12 @@
 /** Swaps patches of the drawing, and shows what this does to the attention matrix and to the answer. */
 import { shuffled } from "../../../../base/scramble.mjs";
 import { button, h } from "../../../dom.ts";
-import { saveable } from "../../../figure/parts.ts";
+import { buildTable, saveable, tableRow } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
 import { number } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
 import type { Choices } from "../../choices.ts";
 import type { Story } from "../../scene.ts";
-import { saveableTable } from "../../table.ts";
 import { inkOf } from "../../tokens.ts";
 import { largest } from "../../vectors.ts";
 import { Board } from "./board.ts";
@@ -67,7 +66,7 @@ export function buildScramble(story: Story, words: Words, scramble: Scramble, ch
   const verdict = buildVerdict(words), logits = buildLogits(words);
   const root = h("div", {}, controls.root, h("div", { className: "side-by-side" },
     h("div", { className: "boards" }, ...boards.figures, ...matrices.figures),
-    h("div", { className: "verdict-and-scores" }, verdict.root, saveableTable(logits.root, words.logits), matrices.says)));
+    h("div", { className: "verdict-and-scores" }, verdict.root, logits.root, matrices.says)));
   const draw = (placed: Placed) => {
     shown = placed;
     boards.draw(placed);
@@ -156,14 +155,13 @@ function buildVerdict(words: Words) {
 
 /** The ten logits before and after, side by side. */
 function buildLogits(words: Words) {
-  const body = h("tbody"), column = (text: string) => (text ? h("th", { scope: "col" }, text) : h("td"));
-  const root = h("table", { className: "scores" }, h("caption", {}, words.logits),
-    h("thead", {}, h("tr", {}, ...[words.digit, "", words.start, words.end].map(column))), body);
+  const root = buildTable(words.logits, [words.digit, "", words.start, words.end], [], "scores");
+  root.prepend(h("caption", {}, words.logits));
   const rows: ((before: number, after: number, top: number, best: boolean) => void)[] = [];
   const addRow = (label: string) => {
     const bars = pair(true), before = h("td"), after = h("td");
-    const row = h("tr", {}, h("th", { scope: "row" }, label), h("td", {}, bars.root), before, after);
-    body.append(row);
+    const row = tableRow(label, h("td", {}, bars.root), before, after);
+    root.tBodies[0]!.append(row);
     rows.push((a, b, top, best) => {
       bars.set(a, b, top);
       write(before, number(a));

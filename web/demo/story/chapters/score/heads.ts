@@ -1,5 +1,6 @@
 /** All heads for one query: their maps, their outputs beside each other, and what is added to the token; a head's table. */
 import { sized } from "../../../figure/canvas.ts";
+import { buildTable, tableRow } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
 import type { Scale } from "../../../../base/heat.ts";
 import type { Said } from "../../../texts/sentences.ts";
@@ -7,7 +8,6 @@ import { decimal, number } from "../../../texts/words.ts";
 import { button, h } from "../../../dom.ts";
 import { colourOf, HeatGrid, signedScale } from "../../grid.ts";
 import type { Scene, Story } from "../../scene.ts";
-import { saveableTable } from "../../table.ts";
 import { tokenName } from "../../tokens.ts";
 import type { Answer } from "./head.ts";
 import type { texts } from "./texts/en.ts";
@@ -113,13 +113,14 @@ function drawMap(root: HTMLElement, { scene, query, paper, scale }: Omit<HeadsVi
 }
 
 /** A table of all tokens. */
-export function buildTable(own: Words) {
-  const body = h("tbody");
-  const head = h("thead", {}, h("tr", {}, ...Object.values(own.tableHead).map((text) => h("th", { scope: "col" }, text))));
-  const root = h("div", { className: "grid-scroll" }, saveableTable(h("table", {}, head, body), own.table));
+export function buildTokens(own: Words) {
+  const table = buildTable(own.table, Object.values(own.tableHead), []);
+  const root = h("div", { className: "grid-scroll" }, table);
   const draw = ({ scores, weights }: Answer, name: (token: number) => string) =>
-    body.replaceChildren(...[...scores].map((score, token) =>
-      h("tr", { data: { score: String(score), share: String(weights[token]) } },
-        h("th", { scope: "row" }, name(token)), h("td", {}, number(score, 4)), h("td", {}, decimal(weights[token]!, 4)))));
+    table.tBodies[0]!.replaceChildren(...[...scores].map((score, token) => {
+      const row = tableRow(name(token), number(score, 4), decimal(weights[token]!, 4));
+      Object.assign(row.dataset, { score, share: weights[token] });
+      return row;
+    }));
   return { root, draw };
 }

@@ -14,7 +14,7 @@ import { tokenName } from "../../tokens.ts";
 import { rowOf } from "../../vectors.ts";
 import { Followed } from "./followed.ts";
 import { type Answer, answerOf, outputOf, sum, type Work } from "./head.ts";
-import { buildHeads, buildTable } from "./heads.ts";
+import { buildHeads, buildTokens } from "./heads.ts";
 import type { Stacks } from "./numbers.ts";
 import { buildSpread } from "./pictures.ts";
 import { type Player, steps } from "./play.ts";
@@ -49,7 +49,7 @@ export function buildView(story: Story, own: Words, { pair, value, point, choose
   const equation = h("p", { className: "equation" }), idle = h("p", { className: "idle" }), differs = h("p", { className: "idle" });
   const caption = h("p", { className: "play-step", aria: { live: "polite" } });
   const changed = h("p", { className: "changed-words" }), followed = new Followed(story, own);
-  const strip = new Strip(own, point), table = buildTable(own), heads = buildHeads(story, own), spread = buildSpread(own);
+  const strip = new Strip(own, point), table = buildTokens(own), heads = buildHeads(story, own), spread = buildSpread(own);
   const shapes = h("p", { className: "shapes" }), rootText = h("p");
   const bench = h("div", { className: "bench" },
     h("div", { className: "pick" }, map.root),
