@@ -15,7 +15,7 @@ import { drawShare, send } from "./send.ts";
 import { isBlank, type Reading, type State } from "./state.ts";
 import { size } from "./status.ts";
 import { drawStem, fieldOf, mapsOf } from "./stem.ts";
-import { coalesce } from "./story/coalesce.ts";
+import { coalesce } from "./story/work.ts";
 import { listenToTakeaway } from "./takeaway.ts";
 import { decimal, rough, words } from "./texts/words.ts";
 import { drawTokens } from "./tokens.ts";

@@ -1,6 +1,6 @@
 /** A chapter's question, asked before its answer is shown. */
 import { button, h } from "../dom.ts";
-import { coalesce } from "./coalesce.ts";
+import { coalesce } from "./work.ts";
 import type { Scene, Story } from "./scene.ts";
 
 /** A change of probability that the page's percentages hardly show. */

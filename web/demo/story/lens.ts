@@ -13,33 +13,25 @@ export function shares(classes: readonly Class[]): Float64Array {
 }
 
 /** A stage's bars. A dashed outline shows the bars before parts were left out. */
-export class Lens {
-  readonly root: SVGSVGElement;
-  readonly #bars: SVGRectElement[];
-  readonly #before: SVGRectElement[];
-
-  constructor(labels: readonly string[]) {
-    const bar = (name: string) => labels.map((_, index) => svg("rect", { class: name, x: index * STEP + 3, width: STEP - 6 }));
-    this.#bars = bar("bar");
-    this.#before = bar("before");
-    const [width, height] = [labels.length * STEP, HEIGHT + LABEL];
-    this.root = svg("svg", { class: "lens", viewBox: `0 0 ${width} ${height}`, width, height },
-      svg("line", { class: "ground", x1: 0, x2: width, y1: HEIGHT, y2: HEIGHT }), ...this.#bars, ...this.#before,
-      ...labels.map((label, index) => svg("text", { x: (index + 0.5) * STEP, y: HEIGHT + 12 }, label.slice(0, 3))));
-  }
-
-  /** @param before the bars with all parts, or undefined if they are the same. */
-  draw(classes: readonly Class[], before: readonly Class[] | undefined, label: (bars: string) => string): void {
-    const now = shares(classes), then = before && shares(before);
-    const best = classes[0]!.index;
-    now.forEach((p, index) => {
-      const height = (share: number) => Math.max(1, share * (HEIGHT - 2));
-      const bar = this.#bars[index]!, outline = this.#before[index]!;
-      set(bar, { y: HEIGHT - height(p), height: height(p), class: index === best ? "bar best" : "bar", "data-p": p });
-      const was = then?.[index] ?? 0;
-      set(outline, { y: HEIGHT - height(was), height: was > 0.01 ? height(was) : 0 });
-    });
-    const spoken = classes.slice(0, 3).map((one) => `${one.label} ${percent(one.p)}`).join(", ");
-    set(this.root, { role: "img", "aria-label": label(spoken) }); // no picture before it has bars
-  }
+export function buildLens(labels: readonly string[]) {
+  const rects = (name: string) => labels.map((_, index) => svg("rect", { class: name, x: index * STEP + 3, width: STEP - 6 }));
+  const bars = rects("bar"), outlines = rects("before"), width = labels.length * STEP, height = HEIGHT + LABEL;
+  const root = svg("svg", { class: "lens", viewBox: `0 0 ${width} ${height}`, width, height },
+    svg("line", { class: "ground", x1: 0, x2: width, y1: HEIGHT, y2: HEIGHT }), ...bars, ...outlines,
+    ...labels.map((label, index) => svg("text", { x: (index + 0.5) * STEP, y: HEIGHT + 12 }, label.slice(0, 3))));
+  return {
+    root,
+    /** @param before the bars with all parts, or undefined if they are the same. */
+    draw(classes: readonly Class[], before: readonly Class[] | undefined, label: (bars: string) => string): void {
+      const now = shares(classes), then = before && shares(before);
+      const high = (share: number) => Math.max(1, share * (HEIGHT - 2));
+      now.forEach((p, index) => {
+        const was = then?.[index] ?? 0;
+        set(bars[index]!, { y: HEIGHT - high(p), height: high(p), class: index === classes[0]!.index ? "bar best" : "bar", "data-p": p });
+        set(outlines[index]!, { y: HEIGHT - high(was), height: was > 0.01 ? high(was) : 0 });
+      });
+      root.role = "img"; // no picture before it has bars
+      root.ariaLabel = label(classes.slice(0, 3).map((one) => `${one.label} ${percent(one.p)}`).join(", "));
+    },
+  };
 }

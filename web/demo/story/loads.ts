@@ -6,24 +6,19 @@ import { h } from "../dom.ts";
 import type { Scene, Story } from "./scene.ts";
 
 /** `open` loads what the figures need and returns them, with what draws a scene in them. */
-export function loads(
-  body: HTMLElement,
-  { texts }: Story,
-  open: () => Promise<[figures: Node, draw: (scene: Scene) => void]>,
-): (scene: Scene) => void {
-  let draw: ((scene: Scene) => void) | undefined;
-  let last: Scene | undefined;
+export function loads(body: HTMLElement, { texts }: Story, open: () => Promise<[figures: Node, draw: (scene: Scene) => void]>) {
+  let draw: ((scene: Scene) => void) | undefined, last: Scene | undefined;
   const load = async () => {
     const status = h("p", { role: "status" }, texts.story.loading);
     body.replaceChildren(status);
-    const opened = await open().catch(() => undefined);
-    if (!opened) return showError(status, withRemedy(words.trouble.story), () => void load());
-    body.replaceChildren(opened[0]);
-    draw = opened[1];
-    if (last) draw(last);
+    const [figures, drawThem] = await open().catch(() => []);
+    if (!figures) return showError(status, withRemedy(words.trouble.story), () => void load());
+    body.replaceChildren(figures);
+    draw = drawThem;
+    if (last) draw?.(last);
   };
   void load();
-  return (scene) => {
+  return (scene: Scene): void => {
     last = scene;
     draw?.(scene);
   };

@@ -3,7 +3,7 @@ import type { ClassifyOptions, Vit } from "vitrine";
 import { VitError } from "vitrine";
 import { OPENING } from "../examples.ts";
 import { drawingOf } from "../ink.ts";
-import { shapeOf } from "../pixels.ts";
+import { type Shape, shapeOf } from "../pixels.ts";
 import { inWords } from "../remedy.ts";
 import { isBlank } from "../state.ts";
 import { showError, showMissing } from "../status.ts";
@@ -19,7 +19,7 @@ import { Teller } from "./teller.ts";
 import type { texts } from "./texts/en.ts";
 import { inkOf, patchOfToken } from "./tokens.ts";
 import { largest } from "./vectors.ts";
-import { Walk } from "./walk.ts";
+import { buildWalk } from "./walk.ts";
 
 /** The code of the chapters, which stand in index.html in their order. */
 const CHAPTERS: Record<string, () => Promise<Chapter>> = {
@@ -57,7 +57,7 @@ export function tell(root: HTMLElement, given: Page): () => void {
     }));
 
   const tools: Omit<Story, "texts" | "words" | "choices" | "walk"> = {
-    choose: (choice) => choose(page, choice),
+    choose: (choice) => choose(page, choice, scene?.shape),
     draw: (strokes, unfinished) => page.draw(strokes, unfinished),
     wipe: () => page.wipe(),
     classify: classifyScene,
@@ -72,7 +72,7 @@ export function tell(root: HTMLElement, given: Page): () => void {
   let drawRail = (_scene: Scene | undefined, _here: HTMLElement | undefined) => {};
   let close = () => {}, life = new AbortController();
   let built = state.chapterChoices;
-  const walk = new Walk(page.redraw);
+  const walk = buildWalk(page.redraw);
   /** Builds rail and chapters, anew for each language and for a link with other choices. */
   const build = () => {
     close();
@@ -167,8 +167,10 @@ function sceneOf(page: Telling, { model, file, version, photo, strokes, unfinish
   return { ...choice, model, config, shape, file, photo, strokes, unfinished, version, result, token, dark: page.state.dark };
 }
 
-function choose({ state, redraw, beyond }: Telling, { patch, ...choice }: Partial<Selection>): void {
+/** A patch of a small model that lies beyond the story's grid is not chosen. */
+function choose({ state, redraw, beyond }: Telling, { patch: wanted, ...choice }: Partial<Selection>, shape: Shape | undefined): void {
   const { view } = state, { depth, heads } = state.model!.config;
+  const patch = wanted && shape && wanted[0] < shape.gridRows && wanted[1] < shape.gridCols ? wanted : undefined;
   if (patch) view.patch = patch;
   for (const [name, end] of [["layer", depth], ["head", heads]] as const) {
     const value = choice[name];

@@ -5,10 +5,8 @@ import type { PadEvents } from "../pad.ts";
 import type { Shape } from "../pixels.ts";
 import type { State } from "../state.ts";
 import type { Texts } from "../texts/en.ts";
-import type { Said } from "../texts/sentences.ts";
-import type { Sentences } from "../texts/words.ts";
 import type { Choices } from "./choices.ts";
-import type { texts } from "./texts/en.ts";
+import type { Words } from "./texts/en.ts";
 import type { Walk } from "./walk.ts";
 
 /** The selected patch, layer and head hold for the whole page. All count from 0. */
@@ -48,7 +46,7 @@ export interface Page {
 /** Gives every chapter the same tools. */
 export interface Story {
   readonly texts: Texts;
-  readonly words: Said<typeof texts>;
+  readonly words: Words;
   readonly choices: Choices;
   readonly walk: Walk;
   choose(choice: Partial<Selection>): void;
@@ -67,10 +65,9 @@ export interface Story {
 }
 
 /** Fills a chapter below its heading. Returns what draws a scene in it. */
-export type Build<English extends Sentences = Record<never, never>> =
-  (root: HTMLElement, story: Story, words: Said<English>) => (scene: Scene) => void;
+export type Build<ItsWords> = (root: HTMLElement, story: Story, words: ItsWords) => (scene: Scene) => void;
 
 /** What a chapter's module exports. */
 export interface Chapter {
-  build(...args: Parameters<Build<Sentences>>): ReturnType<Build>;
+  build(...args: Parameters<Build<object>>): ReturnType<Build<object>>;
 }

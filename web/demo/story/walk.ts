@@ -1,40 +1,32 @@
-/** The walk through the story. */
+/** The walk through the story: the chapters whose question the visitor has answered. */
 const KEY = "vitrine-walk";
 
-/** The chapters whose question the visitor has answered. They stay over visits, where the browser keeps anything. */
-export class Walk {
-  readonly #done: Map<string, boolean>;
-  readonly #changed: () => void;
+export type Walk = ReturnType<typeof buildWalk>;
 
-  constructor(changed: () => void) {
-    this.#changed = changed;
-    this.#done = kept();
-  }
-
-  /** Whether the first answer was right; undefined before there is one. */
-  of(chapter: string): boolean | undefined {
-    return this.#done.get(chapter);
-  }
-
-  answer(chapter: string, right: boolean): void {
-    if (this.#done.has(chapter)) return;
-    this.#done.set(chapter, right);
-    this.#keep();
-  }
-
-  clear(): void {
-    this.#done.clear();
-    this.#keep();
-  }
-
-  #keep(): void {
+/** Answers stay over visits, where the browser keeps anything. */
+export function buildWalk(changed: () => void) {
+  const done = kept();
+  const keep = () => {
     try {
-      localStorage.setItem(KEY, JSON.stringify([...this.#done]));
+      localStorage.setItem(KEY, JSON.stringify([...done]));
     } catch {
       // Storage may be forbidden; the walk then lasts as long as the page.
     }
-    this.#changed();
-  }
+    changed();
+  };
+  return {
+    /** Whether the first answer was right; undefined before there is one. */
+    of: (chapter: string) => done.get(chapter),
+    answer(chapter: string, right: boolean): void {
+      if (done.has(chapter)) return;
+      done.set(chapter, right);
+      keep();
+    },
+    clear(): void {
+      done.clear();
+      keep();
+    },
+  };
 }
 
 function kept(): Map<string, boolean> {

@@ -1,4 +1,6 @@
 /** What all chapters share. */
+import type { Said } from "../../texts/sentences.ts";
+
 export const texts = {
   step: "Step {n} of {all}",
   steps: "The steps",
@@ -20,3 +22,5 @@ export const texts = {
     again: "Begin again",
   },
 } as const;
+
+export type Words = Said<typeof texts>;

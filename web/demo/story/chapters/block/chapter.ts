@@ -3,14 +3,12 @@ import { h } from "../../../dom.ts";
 import { saveable, svg } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
 import { inWords } from "../../../remedy.ts";
-import type { Said } from "../../../texts/sentences.ts";
 import { number } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
-import { cite } from "../../cite.ts";
-import { fold } from "../../fold.ts";
 import { signedColour, signedScale } from "../../grid.ts";
 import { buildGuess, HARDLY } from "../../guess.ts";
 import { buildProduct, productsOf, sumOf } from "../../product.ts";
+import { cite, fold } from "../../prose.ts";
 import type { Build, Scene, Story } from "../../scene.ts";
 import { tokenName } from "../../tokens.ts";
 import { rowOf } from "../../vectors.ts";
@@ -19,11 +17,9 @@ import { answerOf, headOf } from "../score/head.ts";
 import { insideOf, rowOfQkv } from "./compute.ts";
 import { buildRoad, isPart, type Part, type Way } from "./figure.ts";
 import { buildOpen } from "./panels.ts";
-import type { texts } from "./texts/en.ts";
+import type { Words } from "./texts/en.ts";
 
-type Words = Said<typeof texts>;
-
-export const build: Build<typeof texts> = (root, story, words) => {
+export const build: Build<Words> = (root, story, words) => {
   const { choices } = story;
   const lead = h("p", { className: "lead" }), where = h("p", { className: "where" }), status = h("p", { role: "status" }), notes = h("p", { className: "notes" });
   const whose = choices.chips("token", words.whose, [["patch", words.patchToken], ["class", words.classToken]], "patch", story.redraw);
@@ -69,7 +65,6 @@ export const build: Build<typeof texts> = (root, story, words) => {
     const idle = config.pool === "class" && layer === config.depth - 1 && token > 0;
     write(notes, [config.stem.length > 0 && layer === 0 && words.stem, config.norm === "post" && words.post, !config.residual && words.noResidual, idle && words.lastBlock]
       .filter(Boolean).join(" "));
-    notes.hidden = notes.textContent === "";
     road.draw(way);
     opened.draw(way);
     lists.draw(way, weights);

@@ -1,14 +1,12 @@
 /** The road of one token through a block, as SVG: tokens on the road, side paths with boxes that open. */
 import { saveable, set, svg } from "../../../figure/parts.ts";
-import type { Said } from "../../../texts/sentences.ts";
 import { decimal, percentage } from "../../../texts/words.ts";
 import { signedColour, signedScale } from "../../grid.ts";
 import type { Scene } from "../../scene.ts";
 import { lengthOf } from "../../vectors.ts";
 import type { Inside } from "./compute.ts";
-import type { texts } from "./texts/en.ts";
+import type { Words } from "./texts/en.ts";
 
-type Words = Said<typeof texts>;
 type Point = readonly [x: number, y: number];
 
 /** What can be opened, in the order of the road. */

@@ -2,7 +2,6 @@
 import { scaleOf } from "../../../../base/heat.ts";
 import { h } from "../../../dom.ts";
 import { saveable, set, svg } from "../../../figure/parts.ts";
-import type { Said } from "../../../texts/sentences.ts";
 import { decimal, number } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
 import { formula, over, root, row, sub, sup } from "../../formula.ts";
@@ -14,9 +13,7 @@ import { answerOf, headOf } from "../score/head.ts";
 import { buildMaps } from "../score/heads.ts";
 import { ACTIVATIONS } from "./compute.ts";
 import { cells, firing, type Part, type Way } from "./figure.ts";
-import type { texts } from "./texts/en.ts";
-
-type Words = Said<typeof texts>;
+import type { Words } from "./texts/en.ts";
 
 interface Panel {
   parts: Node[]; // left and right

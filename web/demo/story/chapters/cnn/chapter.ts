@@ -4,23 +4,21 @@ import { h } from "../../../dom.ts";
 import { smallModel } from "../../../explain/models.ts";
 import { shapeOf } from "../../../pixels.ts";
 import { lengthOf, seenBy, stridesOf } from "../../../receptive.ts";
-import type { Said } from "../../../texts/sentences.ts";
 import { percentage } from "../../../texts/words.ts";
-import { linked } from "../../cite.ts";
-import { coalesce } from "../../coalesce.ts";
-import { fold } from "../../fold.ts";
-import { HeatGrid } from "../../grid.ts";
+import { fold, linked } from "../../prose.ts";
+import { coalesce } from "../../work.ts";
+import { patchGrid } from "../../grid.ts";
 import { buildGuess } from "../../guess.ts";
 import { loads } from "../../loads.ts";
 import type { Build, Scene, Story } from "../../scene.ts";
 import { paperOf, patchIn } from "../../tokens.ts";
-import { Influence, type Name, NAMES, ORDER, type Pair } from "./influence.ts";
+import { buildInfluence, type Influence, type Name, NAMES, ORDER, type Pair } from "./influence.ts";
 import { buildNumbers } from "./table.ts";
-import type { texts } from "./texts/en.ts";
+import type { Words } from "./texts/en.ts";
 
 const CELL = 34;
 
-export const build: Build<typeof texts> = (root, story, words) => {
+export const build: Build<Words> = (root, story, words) => {
   const asked = h("div"), body = h("div");
   const papers = Object.values(words.papers).map((sentence) => h("li", {}, ...linked(sentence)));
   root.append(h("p", { className: "lead" }, words.lead), asked, body, fold(story, words.when, h("ul", { className: "cnn-papers" }, ...papers)));
@@ -30,7 +28,7 @@ export const build: Build<typeof texts> = (root, story, words) => {
   });
 };
 
-async function buildFigures(pair: Pair, asked: HTMLElement, story: Story, words: Said<typeof texts>): Promise<[Node, (scene: Scene) => void]> {
+async function buildFigures(pair: Pair, asked: HTMLElement, story: Story, words: Words): Promise<[Node, (scene: Scene) => void]> {
   const table = await buildNumbers(pair, story, words), reach = buildReach(pair, story, words);
   const guess = buildGuess(asked, story, { question: words.question, options: words.options, truth: reach.truth });
   let read: { version: number; answers: Record<Name, Classification> } | undefined;
@@ -49,15 +47,10 @@ async function buildFigures(pair: Pair, asked: HTMLElement, story: Story, words:
 }
 
 /** Both networks side by side: how much each square changes the unit at the chosen patch. */
-function buildReach(pair: Pair, story: Story, words: Said<typeof texts>) {
-  const { choices, texts: { story: common, grid } } = story;
+function buildReach(pair: Pair, story: Story, words: Words) {
   const networks = ORDER.map((name) => ({
-    name, influence: new Influence(pair[name]), says: h("figcaption", { id: `cnn-reached-${name}` }),
-    grid: new HeatGrid({
-      label: words.figure({ network: words.names[name] }), texts: grid, cell: CELL, number: share,
-      rowName: (row) => common.row(row + 1), columnName: (column) => common.column(column + 1),
-      choose: (row, column) => story.choose({ patch: [row, column] }),
-    }),
+    name, influence: buildInfluence(pair[name]), says: h("figcaption", { id: `cnn-reached-${name}` }),
+    grid: patchGrid(story, { label: words.figure({ network: words.names[name] }), cell: CELL, number: share }),
   }));
   const [convolutions, vit] = networks.map(({ influence }) => influence) as [Influence, Influence];
   const side = lengthOf(seenBy([0, 0], stridesOf(pair.convolutions.config)));
@@ -82,7 +75,7 @@ function buildReach(pair: Pair, story: Story, words: Said<typeof texts>) {
     }
   };
   const stages = Array.from({ length: pair.vit.config.depth + 1 }, (_, n) => [String(n), n ? words.block({ n }) : words.embedding] as const);
-  const blocks = choices.chips("blocks", words.depth, stages, "0", paint);
+  const blocks = story.choices.chips("blocks", words.depth, stages, "0", paint);
   const root = h("div", { className: "panel side-by-side" },
     ...networks.map(({ name, grid, says }) => h("figure", {}, h("h3", {}, words.names[name]), grid.root, says)),
     h("div", {}, blocks.root, h("p", { className: "grid-legend" }, words.scale)));

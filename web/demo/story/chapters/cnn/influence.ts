@@ -1,6 +1,6 @@
 /** The two networks, and who reaches whom in them: one square after another is changed, and every unit looked at. */
 import type { Vit } from "vitrine";
-import { Follower } from "../../follow.ts";
+import { follower } from "../../work.ts";
 
 /** Convolutions alone, and a Transformer with 2-D sines as positions. */
 export const NAMES = { convolutions: "convolutions", vit: "sincos2d" } as const;
@@ -10,37 +10,33 @@ export type Pair = Record<Name, Vit>;
 
 const REST = 200; // milliseconds without a change of the drawing, because each change begins anew
 
-export class Influence {
-  /** For the patches' embedding and for each block (N,N): row s, column u is how much unit u changes when square s is inverted. */
-  stages: Float32Array[] = [];
-  /** Rows that are there so far. */
-  measured = 0;
-  readonly #follower = new Follower();
-  readonly #vit: Vit;
+export type Influence = ReturnType<typeof buildInfluence>;
 
-  constructor(vit: Vit) {
-    this.#vit = vit;
-  }
-
-  /** Follows the drawing, an image (H,W). Returns whether all squares were measured. */
-  follow(version: number, image: Float32Array, changed: () => void): Promise<boolean> {
-    const vit = this.#vit, { image_size: [rows, columns], patch_size, width } = vit.config;
-    const across = columns / patch_size[1], N = (rows / patch_size[0]) * across;
-    return this.#follower.follow(version, async (next) => {
-      this.measured = 0;
+export function buildInfluence(vit: Vit) {
+  const { image_size: [rows, columns], patch_size, width } = vit.config, follow = follower();
+  const across = columns / patch_size[1], N = (rows / patch_size[0]) * across;
+  const made = {
+    /** For the patches' embedding and for each block (N,N): row s, column u is how much unit u changes when square s is inverted. */
+    stages: [] as Float32Array[],
+    /** Rows that are there so far. */
+    measured: 0,
+    /** Follows the drawing, an image (H,W). Returns whether all squares were measured. */
+    follow: (version: number, image: Float32Array, changed: () => void) => follow(version, async (next) => {
+      made.measured = 0;
       await new Promise((rested) => setTimeout(rested, REST));
       const before = await unitsOf(vit, image);
       if (!(await next())) return false;
-      this.stages = before.map(() => new Float32Array(N * N));
+      made.stages = before.map(() => new Float32Array(N * N));
       for (let square = 0; square < N; square++) {
         const after = await unitsOf(vit, invert(image, columns, [Math.floor(square / across), square % across], patch_size));
         if (!(await next())) return false;
-        after.forEach((units, stage) => this.stages[stage]!.set(changes(before[stage]!, units, width), square * N));
-        this.measured++;
+        after.forEach((units, stage) => made.stages[stage]!.set(changes(before[stage]!, units, width), square * N));
+        made.measured++;
       }
       return true;
-    }, changed);
-  }
+    }, changed),
+  };
+  return made;
 }
 
 /** The patches' tokens (N,D) at every stage. */

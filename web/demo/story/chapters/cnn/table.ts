@@ -7,13 +7,12 @@ import { weightsOf } from "../../../explain/models.ts";
 import { buildTable, tableRow } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
 import { stridesOf } from "../../../receptive.ts";
-import type { Said } from "../../../texts/sentences.ts";
 import { decimal, percentage, whole } from "../../../texts/words.ts";
 import { millions } from "../../millions.ts";
 import type { Story } from "../../scene.ts";
-import { slices } from "../../slices.ts";
+import { slices } from "../../work.ts";
 import { type Name, NAMES, ORDER, type Pair } from "./influence.ts";
-import type { texts } from "./texts/en.ts";
+import type { Words } from "./texts/en.ts";
 
 const { images, right } = accuracy.models;
 
@@ -21,7 +20,7 @@ const parametersOf = async (name: Name): Promise<number> =>
   [...readSafetensors(await weightsOf(NAMES[name])).tensors.values()].reduce((sum, { data }) => sum + data.length, 0);
 
 /** Returns the table and what writes both networks' answers to a drawing into it. */
-export async function buildNumbers(pair: Pair, { say }: Story, words: Said<typeof texts>) {
+export async function buildNumbers(pair: Pair, { say }: Story, words: Words) {
   const parameters = { vit: await parametersOf("vit"), convolutions: await parametersOf("convolutions") };
   const wrong = { vit: images - right[NAMES.vit], convolutions: images - right[NAMES.convolutions] };
   const row = (title: string, cell: (name: Name) => string) => {

@@ -2,15 +2,14 @@
 import type { Classification } from "vitrine";
 import { button, h } from "../../../dom.ts";
 import { percent } from "../../../logits.ts";
-import { cite } from "../../cite.ts";
-import { fold } from "../../fold.ts";
 import { buildGuess } from "../../guess.ts";
+import { cite, fold } from "../../prose.ts";
 import type { Build, Scene } from "../../scene.ts";
 import { buildColumns, softmax } from "./columns.ts";
 import { buildStrokes } from "./strokes.ts";
 import { buildSureness, rightAt } from "./sureness.ts";
 import { buildTemperature } from "./temperature.ts";
-import type { texts } from "./texts/en.ts";
+import type { Words } from "./texts/en.ts";
 import { buildWorst, type Digit, paintDigit } from "./worst.ts";
 
 /** What is read: the drawing, or a test digit. */
@@ -19,7 +18,7 @@ interface Subject {
   digit?: Digit;
 }
 
-export const build: Build<typeof texts> = (root, story, words) => {
+export const build: Build<Words> = (root, story, words) => {
   const own = words.softmax, part = root.querySelector("#strokes")!;
   let scene: Scene | undefined, subject: Subject | undefined;
   let logits: number[] = [];

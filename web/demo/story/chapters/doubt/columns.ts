@@ -2,11 +2,10 @@
 import { h } from "../../../dom.ts";
 import { buildTable, tableRow } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
-import type { Said } from "../../../texts/sentences.ts";
 import { decimal, number } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
 import { largest } from "../../vectors.ts";
-import type { texts } from "./texts/en.ts";
+import type { Words } from "./texts/en.ts";
 
 interface Steps {
   scaled: number[]; // logits ÷ temperature
@@ -31,7 +30,7 @@ const LEAST_REACH = 12; // the columns reach at least from -12 to 12
 const power = (value: number) => (value === 0 || value >= 0.0001 ? decimal(value, 4) : value.toExponential(0).replace("-", "−"));
 
 /** `change` is called while a column moves; `done` where the move is over. The columns are one stop of the Tab key. */
-export function buildColumns(labels: readonly string[], words: Said<typeof texts>["softmax"], change: (index: number, logit: number, done: boolean) => void) {
+export function buildColumns(labels: readonly string[], words: Words["softmax"], change: (index: number, logit: number, done: boolean) => void) {
   const inputs = labels.map((label, index) => {
     const input = h("input", { type: "range", className: "upright", step: "0.1", tabIndex: index === 0 ? 0 : -1, title: words.keys,
       aria: { label: words.slider({ label }), orientation: "vertical" } });

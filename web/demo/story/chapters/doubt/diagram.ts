@@ -1,11 +1,8 @@
 /** The reliability diagram, as SVG: how often right over how sure, and how many digits each bin has. */
 import { set, svg } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
-import type { Said } from "../../../texts/sentences.ts";
 import { type Bin, binOf, wilson } from "./reliability.ts";
-import type { texts } from "./texts/en.ts";
-
-type Words = Said<typeof texts>["right"];
+import type { Words } from "./texts/en.ts";
 
 const SIDE = 280, LEFT = 52, TOP = 22, COUNTS = 44, GAP = 26; // in the figure's units, which are CSS pixels
 const BOTTOM = TOP + SIDE, GROUND = BOTTOM + GAP + COUNTS;
@@ -15,7 +12,7 @@ const MOST = 5; // decades: the counts' scale is logarithmic, up to 100,000
 const x = (share: number) => LEFT + share * SIDE;
 const y = (share: number) => BOTTOM - share * SIDE;
 
-export function buildDiagram(words: Words) {
+export function buildDiagram(words: Words["right"]) {
   const counts = svg("g"), points = svg("g"), bin = svg("rect", { class: "bin", y: TOP, height: GROUND - TOP });
   const line = svg("line", { class: "here", y1: TOP - 4, y2: GROUND });
   const mark = svg("text", { class: "here-words", y: TOP - 9 }, words.youAreHere);
@@ -39,7 +36,7 @@ export function buildDiagram(words: Words) {
   };
 }
 
-function axes(words: Words): SVGElement[] {
+function axes(words: Words["right"]): SVGElement[] {
   const ticks = [0, 0.25, 0.5, 0.75, 1];
   const share = (value: number) => `${value * 100} %`;
   return [
@@ -66,6 +63,6 @@ function pointOf({ count, right, sure }: Bin, own: boolean): SVGElement[] {
   ];
 }
 
-const spoken = (bins: readonly Bin[], words: Words) =>
+const spoken = (bins: readonly Bin[], words: Words["right"]) =>
   words.points({ bins: bins.filter(({ count }) => count > 0)
     .map(({ count, right, sure }) => words.point({ sure: percent(sure), right: percent(right / count), count })).join("; ") });

@@ -1,10 +1,9 @@
 /** The strip: the classes' probabilities, stacked, over the way of the pen. */
 import { type Colour, heat } from "../../../../base/heat.ts";
 import { css, tone } from "../../../colour.ts";
-import type { Said } from "../../../texts/sentences.ts";
 import { svg } from "../../../figure/parts.ts";
 import type { Sample } from "./sweep.ts";
-import type { texts } from "./texts/en.ts";
+import type { Words } from "./texts/en.ts";
 
 /* How dark the ink of the bands is: neighbours differ. */
 const TONES = [0.42, 0.16, 0.32, 0.1, 0.5, 0.22, 0.38, 0.13, 0.28, 0.46];
@@ -31,7 +30,7 @@ export interface StripView {
   colour(index: number): string; // of a class
 }
 
-export function drawStrip(root: SVGSVGElement, said: Said<typeof texts>["strokes"], shown: StripView): void {
+export function drawStrip(root: SVGSVGElement, said: Words["strokes"], shown: StripView): void {
   const { samples, length, begins, at, width, dark } = shown;
   const paper = css(tone(0, dark)), ink = css(tone(0.75, dark));
   const x = (way: number) => (length > 0 ? (way / length) * width : width);

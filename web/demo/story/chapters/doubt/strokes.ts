@@ -6,20 +6,17 @@ import { player, playing, saveable, svg } from "../../../figure/parts.ts";
 import { drawStroke, inPadUnits, type Stroke } from "../../../ink.ts";
 import { percent } from "../../../logits.ts";
 import { accent } from "../../../pixels.ts";
-import type { Said } from "../../../texts/sentences.ts";
 import { percentage } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
 import type { Scene, Story } from "../../scene.ts";
 import { largest } from "../../vectors.ts";
 import { colourOfClass, drawStrip } from "./strip.ts";
 import { beginsOf, cut, runsOf, type Sample, Sweep } from "./sweep.ts";
-import type { texts } from "./texts/en.ts";
+import type { Words } from "./texts/en.ts";
 
 const MOST_RUNS = 5, BEST = 3; // answers, and classes, that are named
 
-type Words = Said<typeof texts>["strokes"];
-
-export function buildStrokes(story: Story, words: Words) {
+export function buildStrokes(story: Story, words: Words["strokes"]) {
   const sweep = new Sweep(story);
   let scene: Scene | undefined;
   let chosen = Infinity; // the moment's way of the pen; the whole drawing at first
@@ -111,7 +108,7 @@ export function buildStrokes(story: Story, words: Words) {
 }
 
 /** The answers in turn, in words; the last of them where there are many. */
-function inTurn(samples: readonly Sample[], share: (at: number) => string, words: Words): string {
+function inTurn(samples: readonly Sample[], share: (at: number) => string, words: Words["strokes"]): string {
   const runs = runsOf(samples.filter(({ label }) => label !== ""));
   if (runs.length < 2) return runs[0] ? words.once(runs[0]) : "";
   const named = runs.slice(-MOST_RUNS).map(({ label, at }) => words.run({ label, share: share(at) }));

@@ -3,13 +3,10 @@ import type { VitConfig } from "vitrine";
 import { h } from "../../../dom.ts";
 import { saveable } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
-import type { Said } from "../../../texts/sentences.ts";
 import { decimal, percentage } from "../../../texts/words.ts";
 import { buildDiagram } from "./diagram.ts";
 import { type Bin, binOf, binsAt, calibrationError, isMeasured, measured, overall, wilson } from "./reliability.ts";
-import type { texts } from "./texts/en.ts";
-
-type Words = Said<typeof texts>["right"];
+import type { Words } from "./texts/en.ts";
 
 /** "6.7 %", "20 %". */
 function edge(share: number): string {
@@ -22,7 +19,7 @@ const wordsOf = ({ count, right }: Bin, at: number, bins: number) =>
   ({ from: edge(at / bins), to: edge((at + 1) / bins), count, right, rightShare: percent(right / count) });
 
 /** How often the measured model is right when it is as sure as `p`, or a little surer where nothing was so unsure. */
-export function rightAt(p: number, words: Words) {
+export function rightAt(p: number, words: Words["right"]) {
   const bins = binsAt(measured.temperature), own = binOf(p, bins.length);
   const at = bins.findIndex(({ count }, at) => at >= own && count > 0), bin = bins[at]!;
   const [low, high] = wilson(bin.right, bin.count);
@@ -32,7 +29,7 @@ export function rightAt(p: number, words: Words) {
   };
 }
 
-export function buildSureness(words: Words) {
+export function buildSureness(words: Words["right"]) {
   const diagram = buildDiagram(words), { model } = measured;
   const here = h("p", { className: "here-says" }), gaps = h("p"), other = h("p", {}, words.other({ model }));
   const { sure, right } = overall(binsAt(1));

@@ -1,7 +1,7 @@
 /** Reads a drawing at many moments, in slices, and keeps what it has read while the drawing grows. */
 import type { Classification } from "vitrine";
 import { middle, PEN, type Point, type Stroke } from "../../../ink.ts";
-import { Follower } from "../../follow.ts";
+import { follower } from "../../work.ts";
 import type { Scene, Story } from "../../scene.ts";
 
 interface Spot extends Point {
@@ -83,7 +83,7 @@ export class Sweep {
   way: Way = { spots: [], length: 0 };
   lengths: number[] = [];
   readonly #read = new Map<number, Sample>();
-  readonly #follower = new Follower();
+  readonly #follow = follower();
   readonly #story: Story;
   #turn = 0; // of a drawing and a model
   #scene?: Scene;
@@ -109,7 +109,7 @@ export class Sweep {
     this.lengths = moments(way.length);
     // A photo has a result of its own, and the strokes are an example.
     if (!scene.photo) this.#read.set(way.length, sampleOf(way.length, scene, scene.result));
-    void this.#follower.follow(++this.#turn, async (next) => {
+    void this.#follow(++this.#turn, async (next) => {
       for (const at of coarseFirst(this.lengths).filter((at) => !this.#read.has(at))) {
         const result = await this.#story.classify({ ...scene, photo: undefined, strokes: cut(way, at), unfinished: at < way.length });
         if (!(await next())) return false;

@@ -1,14 +1,13 @@
 /** The slider of temperatures, on which the model's own is marked. */
 import type { VitConfig } from "vitrine";
 import { button, h } from "../../../dom.ts";
-import type { Said } from "../../../texts/sentences.ts";
 import { decimal } from "../../../texts/words.ts";
 import type { Choices } from "../../choices.ts";
 import { temperaturesFor } from "./reliability.ts";
-import type { texts } from "./texts/en.ts";
+import type { Words } from "./texts/en.ts";
 
 /** `change` is called after each move, with what the slider says; `done` where the move is over. */
-export function buildTemperature(words: Said<typeof texts>["softmax"], choices: Choices, change: (says: string, done: boolean) => void) {
+export function buildTemperature(words: Words["softmax"], choices: Choices, change: (says: string, done: boolean) => void) {
   let temperatures: number[] = [], own = 1;
   const says = h("output"), mark = h("option"), marks = h("datalist", { id: "doubt-temperatures" }, mark);
   const show = () => {

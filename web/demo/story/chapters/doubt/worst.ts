@@ -2,11 +2,8 @@
 import address from "virtual:worst-digits"; // see web/demo/worst.mjs
 import { paint, tone } from "../../../colour.ts";
 import { button, h } from "../../../dom.ts";
-import type { Said } from "../../../texts/sentences.ts";
 import { measured } from "./reliability.ts";
-import type { texts } from "./texts/en.ts";
-
-type Words = Said<typeof texts>["right"];
+import type { Words } from "./texts/en.ts";
 
 /** One of MNIST's test images. */
 export interface Digit {
@@ -19,7 +16,7 @@ export interface Digit {
 
 const SIDE = 28;
 
-export function buildWorst(words: Words, choose: (digit: Digit) => void) {
+export function buildWorst(words: Words["right"], choose: (digit: Digit) => void) {
   const strip = h("div", { className: "worst" });
   const root = h("div", { className: "figure" }, h("h3", {}, words.worst), h("p", {}, words.worstLead({ model: measured.model })), strip);
   let buttons: [digit: Digit, press: HTMLButtonElement, picture: HTMLCanvasElement][] = [];

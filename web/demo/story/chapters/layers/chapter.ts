@@ -5,16 +5,15 @@ import { percent } from "../../../logits.ts";
 import { fieldOf } from "../../../stem.ts";
 import { signed, tag } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
-import { cite, linked } from "../../cite.ts";
-import { coalesce } from "../../coalesce.ts";
-import { fold } from "../../fold.ts";
+import { cite, fold, linked } from "../../prose.ts";
+import { coalesce } from "../../work.ts";
 import { buildGuess } from "../../guess.ts";
 import { shares } from "../../lens.ts";
 import type { Build, Scene } from "../../scene.ts";
 import { allParts, keyOf, logOdds, type Loss, type Part, type Run, runWithout, sweep } from "./runs.ts";
-import { buildStrip, nameOf, type Words } from "./strip.ts";
+import { buildStrip, nameOf } from "./strip.ts";
 import { buildLosses } from "./table.ts";
-import type { texts } from "./texts/en.ts";
+import type { Words } from "./texts/en.ts";
 
 /** What is built for one model. */
 interface Fitted {
@@ -30,7 +29,7 @@ interface Done {
   whole: Run;
 }
 
-export const build: Build<typeof texts> = (root, story, words) => {
+export const build: Build<Words> = (root, story, words) => {
   const { choices } = story;
   const lead = h("p", { className: "lead" }), stem = h("p");
   const figure = h("div"), says = h("p", { className: "effect" }), last = h("p", { className: "last-block" });

@@ -1,7 +1,7 @@
 /** The parts that can be left out of a model, and runs on the scene's drawing without some. */
 import type { Ablation, Class, Trace, VitConfig } from "vitrine";
 import type { Scene, Story } from "../../scene.ts";
-import { slices } from "../../slices.ts";
+import { slices } from "../../work.ts";
 
 /** All count from 0. */
 export interface Part {

@@ -4,15 +4,13 @@ import { button, h } from "../../../dom.ts";
 import { ARROWS } from "../../../figure/cells.ts";
 import { saveable } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
-import type { Said } from "../../../texts/sentences.ts";
 import { signed } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
-import { Lens } from "../../lens.ts";
+import { buildLens } from "../../lens.ts";
 import type { Scene } from "../../scene.ts";
 import { keyOf, logOdds, type Part, partsOf, type Run } from "./runs.ts";
-import type { texts } from "./texts/en.ts";
+import type { Words } from "./texts/en.ts";
 
-export type Words = Said<typeof texts>;
 /** `top` is the largest log-odds of the stages, which ends their scale. */
 type Draw = (run: Run, whole: Run, top: number) => void;
 
@@ -59,7 +57,7 @@ function roam(root: HTMLElement, buttons: HTMLButtonElement[], columns: number):
 }
 
 function buildStage(stage: number, depth: number, labels: readonly string[], words: Words) {
-  const lens = new Lens(labels), title = words.stage({ n: stage });
+  const lens = buildLens(labels), title = words.stage({ n: stage });
   const says = h("strong"), odds = h("span"), bar = h("i", { ariaHidden: "true" });
   const note = stage === 0 ? words.begin : stage === depth ? words.end : "";
   const root = h("li", { className: "stage", data: { stage: String(stage) } },

@@ -6,7 +6,7 @@ import { signed } from "../../../texts/words.ts";
 import { signedColour } from "../../grid.ts";
 import type { Scene } from "../../scene.ts";
 import { keyOf, type Loss, partsOf } from "./runs.ts";
-import type { Words } from "./strip.ts";
+import type { Words } from "./texts/en.ts";
 
 const FULL = 5; // the change that gets the strongest colour
 

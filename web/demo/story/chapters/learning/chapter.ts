@@ -4,9 +4,9 @@ import { snapshotSteps } from "../../../explain/models.ts";
 import { loads } from "../../loads.ts";
 import type { Build, Scene } from "../../scene.ts";
 import { buildFigures, STOPS } from "./figures.ts";
-import type { texts } from "./texts/en.ts";
+import type { Words } from "./texts/en.ts";
 
-export const build: Build<typeof texts> = (root, story, words) => {
+export const build: Build<Words> = (root, story, words) => {
   const asked = h("div"), body = h("div"), live = h("div");
   const own = h("details", { id: "train-it", className: "more", open: story.choices.has("live-") }, h("summary", {}, words.live.heading), live);
   root.append(h("p", { className: "lead" }, words.lead({ count: STOPS })), asked, body, own);

@@ -5,20 +5,18 @@ import accuracy from "../../../explain/accuracy.json";
 import { snapshot, weightsOf } from "../../../explain/models.ts";
 import { player, playing } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
-import type { Said } from "../../../texts/sentences.ts";
 import { decimal, number, percentage, whole } from "../../../texts/words.ts";
-import { cite } from "../../cite.ts";
-import { fold } from "../../fold.ts";
-import { HeatGrid, signedScale } from "../../grid.ts";
+import { buildGrid, patchGrid, signedScale } from "../../grid.ts";
 import { buildGuess } from "../../guess.ts";
+import { cite, fold } from "../../prose.ts";
 import type { Scene, Story, Traced } from "../../scene.ts";
 import { paperOf, patchIn } from "../../tokens.ts";
 import { cosine, cosines, positionsOf } from "../../vectors.ts";
-import { Answers } from "./answers.ts";
+import { type Answers, buildAnswers } from "./answers.ts";
 import { buildChart, type Line } from "./chart.ts";
 import { buildFilters, type Filters, filtersOf } from "./filters.ts";
 import { nearAndFar } from "./similarity.ts";
-import type { texts } from "./texts/en.ts";
+import type { Words } from "./texts/en.ts";
 
 const START = 4; // the stop that is shown first
 const PLAY = 9000; // milliseconds
@@ -38,9 +36,9 @@ interface Reading {
   cosines: Float32Array; // of the patches' positions (N,N)
 }
 
-export function buildFigures(steps: readonly number[], asked: HTMLElement, story: Story, words: Said<typeof texts>): [Node, (scene: Scene) => void] {
-  const { choices, texts: { story: common, grid } } = story, end = steps.length - 1;
-  const answers = new Answers(story, DIGITS.length, steps.length);
+export function buildFigures(steps: readonly number[], asked: HTMLElement, story: Story, words: Words): [Node, (scene: Scene) => void] {
+  const { choices } = story, end = steps.length - 1;
+  const answers = buildAnswers(story, DIGITS.length, steps.length);
   let scene: Scene | undefined, shown: Reading | undefined, reached = 0, reads = 0;
 
   const stops = choices.slider("step", words.slider, [0, end, 1], START, () => void moved());
@@ -49,18 +47,14 @@ export function buildFigures(steps: readonly number[], asked: HTMLElement, story
   let stop = range.value;
   const say = h("output", { id: "learning-says", aria: { live: "off" } }); // the slider's value says it
   const test = h("p", { className: "learning-test" }), settled = h("p", { className: "learning-settled" });
-  const strip = new HeatGrid({
-    label: words.strip, texts: { ...grid, hidden: words.unseen }, cell: STOP,
+  const strip = buildGrid(story, {
+    label: words.strip, blank: words.unseen, cell: STOP,
     rowName: (row) => words.digit({ label: DIGITS[row]! }),
     columnName: (column) => words.step({ step: steps[column]! }),
     choose: (_, column) => stops.move(column),
   });
-  const square = {
-    texts: grid, cell: 24, rowName: (row: number) => common.row(row + 1), columnName: (column: number) => common.column(column + 1),
-    choose: (row: number, column: number) => story.choose({ patch: [row, column] }),
-  };
-  const positions = new HeatGrid({ ...square, label: words.positions, number }), near = h("figcaption", { id: "learning-near" });
-  const attention = new HeatGrid({ ...square, label: words.attention }), where = h("figcaption");
+  const positions = patchGrid(story, { label: words.positions, cell: 24, number }), near = h("figcaption", { id: "learning-near" });
+  const attention = patchGrid(story, { label: words.attention, cell: 24 }), where = h("figcaption");
   const rows = h("ol", { aria: { hidden: "true" } }, ...DIGITS.map((label) => h("li", {}, label)));
   const panel = h("div", { className: "panel" },
     h("div", { className: "learning-control" }, stops.label, player(words.play, playing(stops, PLAY)), say), test,
@@ -152,7 +146,7 @@ export function buildFigures(steps: readonly number[], asked: HTMLElement, story
 }
 
 /** The second visit's matter: curves and filters. Its `draw` shows the stop that is chosen. */
-function buildMore(steps: readonly number[], answers: Answers, story: Story, words: Said<typeof texts>) {
+function buildMore(steps: readonly number[], answers: Answers, story: Story, words: Words) {
   const { grid } = story.texts, end = steps.length - 1;
   const [curvesFigure, drawCurves] = buildChart(words.curves, LABELS + steps.length * STOP);
   const [filtersFigure, drawFilters] = buildFilters(words.filters, grid), filtersWords = h("figcaption");

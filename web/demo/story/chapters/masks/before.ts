@@ -1,12 +1,10 @@
 /** What came before the Transformer, and what other Transformers for pictures change: a drawing and a sentence each. */
 import { h } from "../../../dom.ts";
 import { saveable, svg } from "../../../figure/parts.ts";
-import type { Said } from "../../../texts/sentences.ts";
-import { linked } from "../../cite.ts";
-import type { texts } from "./texts/en.ts";
+import { linked } from "../../prose.ts";
+import type { Words } from "./texts/en.ts";
 
-type Words = Said<typeof texts>["before"];
-type Name = Exclude<keyof Words, "title">;
+type Name = Exclude<keyof Words["before"], "title">;
 
 const WIDE = 220, TALL = 120;
 const range = (count: number) => Array.from({ length: count }, (_, i) => i);
@@ -68,7 +66,7 @@ const DRAWINGS: Record<Name, () => SVGElement[]> = {
   ],
 };
 
-export const drawBefore = (words: Words): HTMLElement =>
+export const drawBefore = (words: Words["before"]): HTMLElement =>
   h("div", { className: "before" }, ...(Object.keys(DRAWINGS) as Name[]).map((name) => {
     const picture = svg("svg", { class: "sketch", viewBox: `0 0 ${WIDE} ${TALL}` }, ...DRAWINGS[name]());
     const { name: title, says } = words[name];

@@ -2,39 +2,35 @@
 import { h } from "../../../dom.ts";
 import { buildTable, tableRow } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
-import type { Said } from "../../../texts/sentences.ts";
 import { decimal } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
-import { cite } from "../../cite.ts";
-import { fold } from "../../fold.ts";
-import { HeatGrid } from "../../grid.ts";
+import { buildGrid, type Grid, patchGrid } from "../../grid.ts";
 import { buildGuess } from "../../guess.ts";
+import { cite, fold } from "../../prose.ts";
 import type { Build, Scene } from "../../scene.ts";
 import { paperOf, patchOfToken, tokenName } from "../../tokens.ts";
 import { type Attended, attend, type Mask } from "./attend.ts";
 import { drawBefore } from "./before.ts";
 import { buildCost } from "./cost.ts";
-import type { texts } from "./texts/en.ts";
+import type { Words } from "./texts/en.ts";
 
 const TOP = 0.25; // all masks have one scale, because they are compared
 
-export const build: Build<typeof texts> = (root, story, words) => {
-  const { texts: { grid, story: common } } = story, { kinds } = words;
+export const build: Build<Words> = (root, story, words) => {
+  const { kinds } = words;
   let scene: Scene | undefined;
   let attended: Attended | undefined;
   let prefixRow: number | undefined; // a token of the prefix whose row is shown
   let isShown = false; // the question's answer, in the figure
 
   const nameOf = (token: number) => tokenName(token, scene!, story.texts);
-  const matrix = new HeatGrid({
-    label: words.matrix, texts: grid,
+  const matrix = buildGrid(story, {
+    label: words.matrix,
     rowName: (row) => words.asks({ token: nameOf(attended!.queries[row]!) }),
     columnName: (column) => words.asked({ token: nameOf(attended!.keys[column]!) }),
     choose: (row) => chooseToken(attended!.queries[row]!),
   });
-  const map = new HeatGrid({
-    label: words.map, texts: grid, cell: 28, rowName: (row) => common.row(row + 1), columnName: (column) => common.column(column + 1),
-  });
+  const map = patchGrid(story, { label: words.map, cell: 28 });
   const choice = story.choices.chips<Mask>("mask", words.chips, [["full", kinds.full], ["causal", kinds.causal], ["cross", kinds.cross]], "full", () => {
     show();
     story.say(`${note.textContent} ${masked.textContent}`);
@@ -106,7 +102,7 @@ export const build: Build<typeof texts> = (root, story, words) => {
 };
 
 /** One row of the matrix over the drawing. */
-function drawMap(map: HeatGrid, scene: Scene, { shares, keys, sees, queries }: Attended, row: number): void {
+function drawMap(map: Grid, scene: Scene, { shares, keys, sees, queries }: Attended, row: number): void {
   const { config, shape: { gridRows: rows, gridCols: columns }, dark } = scene;
   const prefix = config.prefix.length;
   const first = keys.indexOf(prefix); // the first patch
@@ -121,7 +117,7 @@ function drawMap(map: HeatGrid, scene: Scene, { shares, keys, sees, queries }: A
 }
 
 /** Which model uses which kind of attention. */
-function usesTable({ kinds, uses: { title, rest: _, ...models } }: Said<typeof texts>): HTMLElement {
+function usesTable({ kinds, uses: { title, rest: _, ...models } }: Words): HTMLElement {
   const rows = Object.values(models).map(({ name, full, causal, cross }) => tableRow(name, full, causal, cross));
   const table = buildTable(title, ["", kinds.full, kinds.causal, kinds.cross], rows);
   return h("div", { className: "uses", tabIndex: 0, role: "region", ariaLabel: title }, table);

@@ -2,12 +2,11 @@
 import type { VitConfig } from "vitrine";
 import { h } from "../../../dom.ts";
 import { saveable, set, svg } from "../../../figure/parts.ts";
-import type { Said } from "../../../texts/sentences.ts";
 import { tag, whole } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
 import { millions } from "../../millions.ts";
 import type { Scene, Story } from "../../scene.ts";
-import type { texts } from "./texts/en.ts";
+import type { Words } from "./texts/en.ts";
 
 const WINDOW = 7 * 7; // tokens, as in Swin: Liu et al., arXiv:2103.14030
 const LEAST = 7, MOST = 32, FIRST = 16; // patches along a side
@@ -22,7 +21,7 @@ const NAMES = Object.keys(COSTS) as (keyof typeof COSTS)[];
 
 const WIDE = 300, TALL = 150, LEFT = 56, TOP = 10, RIGHT = 122, GROUND = TOP + TALL;
 
-export function buildCost(story: Story, words: Said<typeof texts>["cost"]) {
+export function buildCost(story: Story, words: Words["cost"]) {
   const axes = svg("g"), ticks = svg("g"), now = svg("line", { class: "now", y1: TOP, y2: GROUND }), equal = svg("path", { class: "equal" }), equalWords = svg("text", { y: TOP + 30 });
   const lines = NAMES.map((name) => svg("path", { class: name }));
   const dots = NAMES.map((name) => svg("circle", { class: name, r: 3.5 }));

@@ -1,12 +1,11 @@
 /** A token as bars, up and down from zero; with filters, each above the filter that makes it. */
-import type { Said } from "../../../texts/sentences.ts";
 import { number } from "../../../texts/words.ts";
 import { h } from "../../../dom.ts";
 import type { Choices } from "../../choices.ts";
 import { signedColour, signedScale } from "../../grid.ts";
 import { largest } from "../../vectors.ts";
 import type { Filters } from "./embed.ts";
-import type { texts } from "./texts/en.ts";
+import type { Words } from "./texts/en.ts";
 
 /** Sets a bar to a number on a scale that ends at `top`. */
 function setBar(bar: HTMLElement, value: number, top: number): void {
@@ -34,13 +33,13 @@ export class TokenBars {
 export class FilterBars {
   readonly root: HTMLFieldSetElement;
   chosen = 0;
-  readonly #texts: Said<typeof texts>;
+  readonly #texts: Words;
   readonly #choices: Choices;
   readonly #choose: () => void;
   readonly #list = h("div", { className: "filter-list" });
   readonly #legend = h("legend");
 
-  constructor(words: Said<typeof texts>, choices: Choices, choose: () => void) {
+  constructor(words: Words, choices: Choices, choose: () => void) {
     this.#texts = words;
     this.#choices = choices;
     this.#choose = choose;

@@ -7,12 +7,11 @@ import { inWords } from "../../../remedy.ts";
 import { fieldOf } from "../../../stem.ts";
 import { number } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
-import { linked } from "../../cite.ts";
-import { fold } from "../../fold.ts";
 import { formula, row, sub, sumOver } from "../../formula.ts";
 import { signedScale } from "../../grid.ts";
 import { buildGuess } from "../../guess.ts";
 import { buildProduct, productsOf, sumOf } from "../../product.ts";
+import { fold, linked } from "../../prose.ts";
 import type { Build, Scene } from "../../scene.ts";
 import { inkOf, tokenName } from "../../tokens.ts";
 import { rowOf } from "../../vectors.ts";
@@ -21,9 +20,9 @@ import { FilterBars, TokenBars } from "./bars.ts";
 import { type Filters, pixelsOf, roundTop } from "./embed.ts";
 import { buildField } from "./field.ts";
 import { buildLift } from "./lift.ts";
-import type { texts } from "./texts/en.ts";
+import type { Words } from "./texts/en.ts";
 
-export const build: Build<typeof texts> = (root, story, words) => {
+export const build: Build<Words> = (root, story, words) => {
   const { choices } = story;
   let scene: Scene | undefined;
   let chosen = false; // the patch was chosen here: its pixels fly

@@ -6,11 +6,10 @@ import { inside, lengthOf, type Span } from "../../../receptive.ts";
 import { h } from "../../../dom.ts";
 import { player, playing, saveable } from "../../../figure/parts.ts";
 import type { Scene, Story } from "../../scene.ts";
-import type { Said } from "../../../texts/sentences.ts";
 import { fieldsOf } from "./embed.ts";
-import type { texts } from "./texts/en.ts";
+import type { Words } from "./texts/en.ts";
 
-export function buildField({ choices }: Story, own: Said<typeof texts>) {
+export function buildField({ choices }: Story, own: Words) {
   const canvas = h("canvas");
   const words = h("p", { id: "patches-field-words" });
   let scene: Scene | undefined;

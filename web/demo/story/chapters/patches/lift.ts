@@ -1,19 +1,18 @@
 /** The image, whose grid of patches lifts off. Pointer and arrow keys choose a patch. */
 import { css, paint, tone } from "../../../colour.ts";
 import { accent } from "../../../pixels.ts";
-import type { Said } from "../../../texts/sentences.ts";
 import { scaled } from "../../../figure/canvas.ts";
 import { choosePatch } from "../../../figure/cells.ts";
 import { h } from "../../../dom.ts";
 import { animate } from "../../../figure/motion.ts";
 import { saveable } from "../../../figure/parts.ts";
 import type { Scene } from "../../scene.ts";
-import type { texts } from "./texts/en.ts";
+import type { Words } from "./texts/en.ts";
 
 const SIDE = 280; // CSS pixels
 const GAP = 0.16; // of a cell, between patches that have lifted off
 
-export function buildLift(words: Said<typeof texts>, choose: (patch: [row: number, column: number]) => void) {
+export function buildLift(words: Words, choose: (patch: [row: number, column: number]) => void) {
   const canvas = h("canvas", { id: "patches-grid", tabIndex: 0 });
   canvas.setAttribute("role", "application");
   canvas.setAttribute("aria-roledescription", words.chooser);

@@ -9,22 +9,21 @@ import { inWords } from "../../../remedy.ts";
 import { showError } from "../../../status.ts";
 import { number } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
-import { cite } from "../../cite.ts";
-import { coalesce } from "../../coalesce.ts";
-import { fold } from "../../fold.ts";
+import { cite, fold } from "../../prose.ts";
+import { coalesce } from "../../work.ts";
 import { buildGuess } from "../../guess.ts";
 import type { Build, Scene, Story, Traced } from "../../scene.ts";
-import { type PositionKind, KINDS, type Placed, type Words } from "./kinds.ts";
+import { type PositionKind, KINDS, type Placed } from "./kinds.ts";
 import { buildMeasured } from "./measured.ts";
 import { ROUNDING, largestChange } from "./numbers.ts";
 import { buildPicture } from "./picture.ts";
 import { buildScramble, PATCHES, type Scramble, scrambleOf } from "./scramble.ts";
-import type { texts } from "./texts/en.ts";
+import type { Words } from "./texts/en.ts";
 
 /** Validation accuracy and its spread, in %, of the small models of weights/experiments.md. */
 const POOLS = { token: [95.41, 0.37], mean: [95.17, 0.16] } as const;
 
-export const build: Build<typeof texts> = (root, story, words) => {
+export const build: Build<Words> = (root, story, words) => {
   let scene: Scene | undefined;
   const scramble = scrambleOf(story.choices);
   const update = () => refresh(undefined);

@@ -1,15 +1,11 @@
 /** The five models of the chapter, and what one of them computed from the drawing. */
 import type { Classification, Vit, VitConfig } from "vitrine";
 import type { Shape } from "../../../pixels.ts";
-import type { Said } from "../../../texts/sentences.ts";
 import type { Scene, Traced } from "../../scene.ts";
 import { patchIn } from "../../tokens.ts";
-import type { texts } from "./texts/en.ts";
 
 export const KINDS = ["none", "sincos1d", "sincos2d", "learned", "relative"] as const satisfies VitConfig["position"][];
 export type PositionKind = (typeof KINDS)[number];
-
-export type Words = Said<typeof texts>;
 
 /** A drawing read by one of the five models. */
 export interface Placed {

@@ -7,8 +7,9 @@ import { saveable } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
 import { accent } from "../../../pixels.ts";
 import { write } from "../../../write.ts";
-import { layerAndHead, type Placed, type Words } from "./kinds.ts";
+import { layerAndHead, type Placed } from "./kinds.ts";
 import { briefly, isInOrder, largestChange, putBack, ROUNDING } from "./numbers.ts";
+import type { Words } from "./texts/en.ts";
 
 export function buildMatrices(words: Words) {
   const canvases = [words.matrixBefore, words.matrixAfter].map((label) =>

@@ -4,10 +4,11 @@ import { h } from "../../../dom.ts";
 import { buildTable, tableRow } from "../../../figure/parts.ts";
 import { percentage, whole } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
-import { fold } from "../../fold.ts";
+import { fold } from "../../prose.ts";
 import type { Story } from "../../scene.ts";
-import { KINDS, type Part, type Words } from "./kinds.ts";
+import { KINDS, type Part } from "./kinds.ts";
 import { pair } from "./pair.ts";
+import type { Words } from "./texts/en.ts";
 
 const share = (count: number) => percentage(count / measured.digits, 1);
 

@@ -2,31 +2,24 @@
 import { h } from "../../../dom.ts";
 import { number } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
-import { HeatGrid, signedScale } from "../../grid.ts";
+import { buildGrid, patchGrid, signedScale } from "../../grid.ts";
 import type { Story } from "../../scene.ts";
 import { patchOfToken, tokenName } from "../../tokens.ts";
 import { cosine, positionsOf, rowOf } from "../../vectors.ts";
-import { layerAndHead, type Part, patchOf, type Placed, tokenOf, type Words } from "./kinds.ts";
+import { layerAndHead, type Part, patchOf, type Placed, tokenOf } from "./kinds.ts";
 import { biasOf, byOffset } from "./numbers.ts";
+import type { Words } from "./texts/en.ts";
 
 export function buildPicture(story: Story, { picture: words }: Words): Part {
-  const { grid: texts, story: common } = story.texts;
   let shown: Placed | undefined;
-  /** Chooses a patch for the whole page, whose own model may have a smaller grid. */
-  const choose = (patch: [row: number, col: number] | undefined) => {
-    const { gridRows, gridCols } = shown!.scene.shape;
-    if (patch && patch[0] < gridRows && patch[1] < gridCols) story.choose({ patch });
-  };
-  const matrix = new HeatGrid({ label: words.matrix, texts, number,
+  const matrix = buildGrid(story, { label: words.matrix, number,
     rowName: (token) => tokenName(token, shown!, story.texts),
     columnName: (column) => words.number({ n: column + 1 }),
-    choose: (token) => choose(patchOfToken(token, shown!)) });
-  const alike = new HeatGrid({ label: words.alike, texts, number, cell: 36,
-    rowName: (row) => common.row(row + 1), columnName: (column) => common.column(column + 1),
-    choose: (row, column) => choose([row, column]) });
+    choose: (token) => story.choose({ patch: patchOfToken(token, shown!) }) });
+  const alike = patchGrid(story, { label: words.alike, number, cell: 36 });
   const way = (n: number, same: string, less: Words["picture"]["up"], more: Words["picture"]["up"]) =>
     n === 0 ? same : n < 0 ? less({ n: -n }) : more({ n });
-  const bias = new HeatGrid({ label: words.bias, texts, number, cell: 20,
+  const bias = buildGrid(story, { label: words.bias, number, cell: 20,
     rowName: (row) => way(row - shown!.shape.gridRows + 1, words.sameRow, words.up, words.down),
     columnName: (column) => way(column - shown!.shape.gridCols + 1, words.sameColumn, words.left, words.right) });
   const figures = [matrix, alike, bias].map((grid, at) =>

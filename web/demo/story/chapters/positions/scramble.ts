@@ -10,10 +10,11 @@ import type { Story } from "../../scene.ts";
 import { inkOf } from "../../tokens.ts";
 import { largest } from "../../vectors.ts";
 import { Board } from "./board.ts";
-import { type Part, patchOf, type Placed, type Words } from "./kinds.ts";
+import { type Part, patchOf, type Placed } from "./kinds.ts";
 import { buildMatrices } from "./matrices.ts";
 import { briefly, isInOrder, largestChange, ROUNDING } from "./numbers.ts";
 import { pair } from "./pair.ts";
+import type { Words } from "./texts/en.ts";
 
 /** What the visitor chose. */
 export interface Scramble {

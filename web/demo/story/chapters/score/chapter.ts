@@ -2,20 +2,19 @@
 import { lessMotion } from "../../../figure/motion.ts";
 import { h } from "../../../dom.ts";
 import { percent } from "../../../logits.ts";
-import { cite } from "../../cite.ts";
 import { buildGuess } from "../../guess.ts";
+import { cite } from "../../prose.ts";
 import type { Build, Scene } from "../../scene.ts";
 import { answerOf, copyOf, headOf, isChanged, type List, LISTS, type Work } from "./head.ts";
-import { type RowOptions, Stacks } from "./numbers.ts";
+import { buildStacks } from "./numbers.ts";
 import { buildSearch } from "./pictures.ts";
-import { Player } from "./play.ts";
-import { Rest } from "./rest.ts";
-import type { texts } from "./texts/en.ts";
+import { buildPlayer } from "./play.ts";
+import type { Words } from "./texts/en.ts";
 import { buildView } from "./view.ts";
 import { inkOf, paperOf, tokenName } from "../../tokens.ts";
 import { largest } from "../../vectors.ts";
 
-export const build: Build<typeof texts> = (root, story, own) => {
+export const build: Build<Words> = (root, story, own) => {
   let work: Work | undefined;
 
   const place = (list: List, index: number) =>
@@ -27,13 +26,12 @@ export const build: Build<typeof texts> = (root, story, own) => {
     show();
     view.followed.draw(work);
   };
-  const stack = (list: List, sign: string, name: (values: { n: number }) => string): RowOptions =>
-    ({ sign, name: (i) => name({ n: i + 1 }), change: change(list) });
-  const fixed = (sign: string): RowOptions => ({ sign, name: () => "" });
-  const pair = new Stacks([stack("query", "q", own.qName), stack("keys", "k", own.kName), fixed("q·k")]);
-  const value = new Stacks([stack("values", "v", own.vName), fixed("× %"), fixed("Σ")]);
+  const row = (list: List, sign: string, name: (values: { n: number }) => string) =>
+    ({ sign, name: (i: number) => name({ n: i + 1 }), change: change(list) });
+  const pair = buildStacks(row("query", "q", own.qName), row("keys", "k", own.kName), { sign: "q·k" });
+  const value = buildStacks(row("values", "v", own.vName), { sign: "× %" }, { sign: "Σ" });
 
-  const rest = new Rest();
+  const rest = buildRest();
   const point = (key: number) => {
     if (!work || key === work.key || key >= work.own.bias.length) return;
     rest.at(key);
@@ -42,12 +40,12 @@ export const build: Build<typeof texts> = (root, story, own) => {
     show();
   };
   const view = buildView(story, own, { pair, value, point, choosePatch: () => askBy("patch") });
-  const player = new Player((isNew) => {
+  const player = buildPlayer((isNew) => {
     if (isNew && player.step === "key") slide(pair.elements(1));
     show();
   });
-  view.play.addEventListener("click", () => (player.playing ? player.pause() : player.play()));
-  view.next.addEventListener("click", () => player.next());
+  view.play.addEventListener("click", player.toggle);
+  view.next.addEventListener("click", player.next);
   view.reset.addEventListener("click", () => {
     if (!work?.changed) return;
     work.head = copyOf(work.own);
@@ -109,6 +107,23 @@ function workOf(scene: Scene, query: number, last: Work | undefined): Work {
   const { weights } = heads[head]!;
   const key = last && last.key < weights.length ? last.key : weights.indexOf(Math.max(...weights));
   return { scene, query, key, own, head: copyOf(own), heads, paper, changed: false };
+}
+
+const REST = 250; // milliseconds; a pointer on its way out crosses cells faster
+
+/** Keeps what the pointer rested on when it leaves a figure. */
+function buildRest() {
+  let rested: number | undefined, last: number | undefined, since = 0;
+  return {
+    /** The pointer or a key came to an item. */
+    at(item: number): void {
+      const now = performance.now();
+      if (now - since > REST) rested = last;
+      [last, since] = [item, now];
+    },
+    /** The item to go back to when the pointer has left; undefined if it rested on its last one. */
+    left: () => (performance.now() - since > REST ? undefined : rested),
+  };
 }
 
 /** The key comes from below. */

@@ -3,17 +3,15 @@ import { sized } from "../../../figure/canvas.ts";
 import { buildTable, tableRow } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
 import type { Scale } from "../../../../base/heat.ts";
-import type { Said } from "../../../texts/sentences.ts";
 import { decimal, number } from "../../../texts/words.ts";
 import { button, h } from "../../../dom.ts";
-import { colourOf, HeatGrid, signedScale } from "../../grid.ts";
+import { buildGrid, colourOf, signedScale } from "../../grid.ts";
 import type { Scene, Story } from "../../scene.ts";
 import { tokenName } from "../../tokens.ts";
 import type { Answer } from "./head.ts";
-import type { texts } from "./texts/en.ts";
+import type { Words } from "./texts/en.ts";
 import { write } from "../../../write.ts";
 
-type Words = Said<typeof texts>;
 type MapWords = Pick<Words, "head" | "headName" | "ofPrefix">;
 
 const CELL = 14;
@@ -28,13 +26,13 @@ export interface HeadsView {
 }
 
 /** Returns the figure and what draws it. */
-export function buildHeads({ texts, choose }: Story, own: Words): { parts: HTMLElement[]; draw(shown: HeadsView): void } {
-  const maps = buildMaps(texts, own, (head) => choose({ head }));
+export function buildHeads(story: Story, own: Words): { parts: HTMLElement[]; draw(shown: HeadsView): void } {
+  const maps = buildMaps(story.texts, own, (head) => story.choose({ head }));
   const lead = h("p");
   const words = h("p", { className: "projection" });
-  const grid = { texts: texts.grid, number, columnName: (i: number) => own.number({ n: i + 1 }) };
-  const concatenated = new HeatGrid({ ...grid, label: own.concatenated, rowName: (head) => own.head({ n: head + 1 }) });
-  const projected = new HeatGrid({ ...grid, label: own.projected, rowName: (row) => texts.story.row(row + 1) });
+  const grid = { number, columnName: (i: number) => own.number({ n: i + 1 }) };
+  const concatenated = buildGrid(story, { ...grid, label: own.concatenated, rowName: (head) => own.head({ n: head + 1 }) });
+  const projected = buildGrid(story, { ...grid, label: own.projected });
   const parts = [lead, maps.root, words,
     h("div", { className: "side-by-side" },
       h("figure", { className: "concatenated" }, concatenated.root, h("figcaption", {}, own.concatenated)),

@@ -1,10 +1,10 @@
 /** Numbers as coloured cells. Those of the model can be dragged. A row of them is one stop of the Tab key. */
-import { css } from "../../../colour.ts";
 import type { Colour } from "../../../../base/heat.ts";
-import { number } from "../../../texts/words.ts";
+import { css } from "../../../colour.ts";
 import { h } from "../../../dom.ts";
-import { signedTone } from "../../grid.ts";
+import { number } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
+import { signedTone } from "../../grid.ts";
 
 const LINE = 8; // stacks side by side, also on a phone
 const PER_PIXEL = 0.02;
@@ -13,64 +13,49 @@ const WAYS: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1 };
 const MOST = 100; // a larger number is of no use, and a softmax of it would overflow the colours
 
 /** What a row of numbers means: its sign at the left, its name for screen readers. */
-export interface RowOptions {
+interface RowOptions {
   sign: string;
-  name(index: number): string;
+  name?(index: number): string;
   /** Takes a changed number; undefined asks for the model's own. Without it numbers stay as they are. */
   change?(index: number, value: number | undefined): void;
 }
 
-interface Cell {
-  root: HTMLElement;
-  value: number;
-}
+export type Stacks = ReturnType<typeof buildStacks>;
 
 /** Stacks of numbers side by side: number i of every row stands in stack i. */
-export class Stacks {
-  readonly root = h("div", { className: "stacks" });
-  readonly #rows: { cells: Cell[]; options: RowOptions }[];
-
-  constructor(rows: readonly RowOptions[]) {
-    this.#rows = rows.map((options) => ({ cells: [], options }));
-  }
-
-  /** Shows the numbers; each row has its own largest, which gets the full colour. */
-  draw(rows: readonly { numbers: Float64Array; top: number; own?: Float64Array }[], dark: boolean): void {
-    if (this.#rows[0]!.cells.length !== rows[0]!.numbers.length) this.#build(rows[0]!.numbers.length);
-    rows.forEach(({ numbers, top, own }, row) => {
-      this.#rows[row]!.cells.forEach((cell, i) => {
+export function buildStacks(...options: RowOptions[]) {
+  const root = h("div", { className: "stacks" });
+  let rows: HTMLElement[][] = [];
+  const build = (count: number) => {
+    rows = options.map((row) => buildRow(row, count));
+    root.replaceChildren(...Array.from({ length: Math.ceil(count / LINE) }, (_, line) => h("div", { className: "stack-line" },
+      h("div", { className: "stack", ariaHidden: "true" }, ...options.map(({ sign }) => h("span", { className: "sign" }, sign))),
+      ...rows[0]!.slice(line * LINE, (line + 1) * LINE).map((_, i) =>
+        h("div", { className: "stack" }, ...rows.map((cells) => cells[line * LINE + i]!))))));
+  };
+  return {
+    root,
+    /** The elements of one row. */
+    elements: (row: number) => rows[row] ?? [],
+    /** Shows the numbers; each row has its own largest, which gets the full colour. */
+    draw(numbers: readonly { numbers: Float64Array; top: number; own?: Float64Array }[], dark: boolean): void {
+      if (rows[0]?.length !== numbers[0]!.numbers.length) build(numbers[0]!.numbers.length);
+      numbers.forEach(({ numbers, top, own }, row) => rows[row]!.forEach((cell, i) => {
         show(cell, numbers[i]!, signedTone(numbers[i]!, top, dark));
-        cell.root.classList.toggle("changed", own !== undefined && own[i] !== numbers[i]);
-      });
-    });
-  }
-
-  /** The elements of one row. */
-  elements = (row: number): HTMLElement[] => this.#rows[row]!.cells.map(({ root }) => root);
-
-  #build(count: number): void {
-    for (const row of this.#rows) row.cells = Array.from({ length: count }, (_, i) => made(row, i));
-    const lines = Array.from({ length: Math.ceil(count / LINE) }, (_, line) => {
-      const signs = this.#rows.map(({ options }) => h("span", { className: "sign" }, options.sign));
-      const stacks = Array.from({ length: Math.min(LINE, count - line * LINE) }, (_, i) =>
-        h("div", { className: "stack" }, ...this.#rows.map(({ cells }) => cells[line * LINE + i]!.root)));
-      return h("div", { className: "stack-line" }, h("div", { className: "stack", aria: { hidden: "true" } }, ...signs), ...stacks);
-    });
-    this.root.replaceChildren(...lines);
-  }
+        cell.classList.toggle("changed", own !== undefined && own[i] !== numbers[i]);
+      }));
+    },
+  };
 }
 
-function show(cell: Cell, value: number, colour: Colour): void {
-  const { root } = cell;
-  cell.value = value;
-  const text = number(value);
-  root.dataset.value = String(value);
-  write(root, text);
-  root.style.backgroundColor = css(colour);
-  root.style.color = isLight(colour) ? "#000" : "#fff";
-  if (root.role !== "spinbutton") return;
-  root.ariaValueNow = String(Number(value.toFixed(2)));
-  root.ariaValueText = text;
+function show(cell: HTMLElement, value: number, colour: Colour): void {
+  cell.dataset.value = String(value);
+  write(cell, number(value));
+  cell.style.backgroundColor = css(colour);
+  cell.style.color = isLight(colour) ? "#000" : "#fff";
+  if (cell.role !== "spinbutton") return;
+  cell.ariaValueNow = String(Number(value.toFixed(2)));
+  cell.ariaValueText = cell.textContent;
 }
 
 /** Whether black letters have more contrast to it than white ones: WCAG 2.2's relative luminance. */
@@ -79,44 +64,38 @@ function isLight(colour: Colour): boolean {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179;
 }
 
-function made(row: { cells: Cell[]; options: RowOptions }, index: number): Cell {
-  const { name, change } = row.options;
-  const root = h("span", { className: "number" });
-  const cell: Cell = { root, value: 0 };
-  if (!change) return cell;
-  root.role = "spinbutton";
-  root.tabIndex = index === 0 ? 0 : -1;
-  root.addEventListener("focus", () => {
-    for (const other of row.cells) other.root.tabIndex = other === cell ? 0 : -1;
+function buildRow({ name, change }: RowOptions, count: number): HTMLElement[] {
+  const cells = Array.from({ length: count }, () => h("span", { className: "number" }));
+  if (!change) return cells;
+  cells.forEach((cell, index) => {
+    Object.assign(cell, {
+      role: "spinbutton", tabIndex: index === 0 ? 0 : -1, ariaLabel: name?.(index), ariaValueMin: String(-MOST), ariaValueMax: String(MOST),
+    });
+    cell.addEventListener("focus", () => cells.forEach((other) => (other.tabIndex = other === cell ? 0 : -1)));
+    cell.addEventListener("keydown", ({ key }) => cells[index + (WAYS[key] ?? NaN)]?.focus());
+    listen(cell, (value) => change(index, value && Math.max(-MOST, Math.min(MOST, value))));
   });
-  root.addEventListener("keydown", ({ key }) => row.cells[index + (WAYS[key] ?? NaN)]?.root.focus());
-  root.ariaLabel = name(index);
-  root.ariaValueMin = String(-MOST);
-  root.ariaValueMax = String(MOST);
-  listen(cell, (value) => change(index, value === undefined ? value : Math.max(-MOST, Math.min(MOST, value))));
-  return cell;
+  return cells;
 }
 
 /** A mouse drags up and down. A finger drags sideways, because its way up and down scrolls the page. */
-function listen(cell: Cell, change: (value: number | undefined) => void): void {
-  const { root } = cell;
+function listen(cell: HTMLElement, change: (value: number | undefined) => void): void {
   let from: { x: number; y: number; value: number } | undefined;
-  root.addEventListener("pointerdown", ({ clientX: x, clientY: y, pointerId, button }) => {
+  cell.addEventListener("pointerdown", ({ clientX: x, clientY: y, pointerId, button }) => {
     if (button !== 0) return;
-    from = { x, y, value: cell.value };
-    root.setPointerCapture(pointerId);
+    from = { x, y, value: Number(cell.dataset.value) };
+    cell.setPointerCapture(pointerId);
   });
-  root.addEventListener("pointermove", ({ clientX, clientY, pointerType }) => {
+  cell.addEventListener("pointermove", ({ clientX, clientY, pointerType }) => {
     if (!from) return;
-    const up = pointerType === "touch" ? 0 : from.y - clientY;
-    const way = clientX - from.x + up;
+    const way = clientX - from.x + (pointerType === "touch" ? 0 : from.y - clientY);
     if (way !== 0) change(from.value + way * PER_PIXEL);
   });
-  for (const name of ["pointerup", "pointercancel"]) root.addEventListener(name, () => (from = undefined));
-  root.addEventListener("dblclick", () => change(undefined));
-  root.addEventListener("keydown", (event) => {
+  for (const end of ["pointerup", "pointercancel"]) cell.addEventListener(end, () => (from = undefined));
+  cell.addEventListener("dblclick", () => change(undefined));
+  cell.addEventListener("keydown", (event) => {
     const step = STEPS[event.key];
-    if (step !== undefined) change(cell.value + step);
+    if (step !== undefined) change(Number(cell.dataset.value) + step);
     else if (["Delete", "Backspace"].includes(event.key)) change(undefined);
     else if (!(event.key in WAYS)) return;
     event.preventDefault();

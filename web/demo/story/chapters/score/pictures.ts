@@ -1,10 +1,7 @@
 /** The chapter's drawings: a search by query, keys and values; how far products spread. */
 import { saveable, set, svg } from "../../../figure/parts.ts";
-import type { Said } from "../../../texts/sentences.ts";
 import type { Spread } from "./spread.ts";
-import type { texts } from "./texts/en.ts";
-
-type Words = Said<typeof texts>;
+import type { Words } from "./texts/en.ts";
 
 /** A query meets three keys; the better one fits, the more of its value comes back. It shows no real numbers. */
 export function buildSearch({ search, searchWords: words }: Words): SVGSVGElement {

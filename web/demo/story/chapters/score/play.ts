@@ -6,89 +6,66 @@ import type { Progress } from "./strip.ts";
 const STEPS = {
   query: 1600, key: 1600, products: 2200, score: 2600, scores: 3000, softmax: 2400, values: 2600, output: 2600,
 } as const;
-export type Step = keyof typeof STEPS;
+type Step = keyof typeof STEPS;
 export const steps = Object.keys(STEPS) as Step[];
+const LAST = steps.length - 1;
 const MOVING = 1400; // the rest of a step stands still
 
-export class Player {
-  /** What is shown. Outside of a play it is the last step: everything. */
-  step: Step = "output";
-  playing = false;
-  /** 0 to 1: how much of the step's movement is done. */
-  moved = 1;
-  readonly #change: (isNew: boolean) => void;
-  #since = 0;
-  #frame = 0;
+export type Player = ReturnType<typeof buildPlayer>;
 
-  constructor(change: (isNew: boolean) => void) {
-    this.#change = change;
-  }
-
-  play(): void {
-    this.playing = true;
-    this.#go(this.#isLast ? 0 : this.#index + 1);
-  }
-
-  pause(): void {
-    cancelAnimationFrame(this.#frame);
-    this.playing = false;
-    this.moved = 1;
-    this.#change(false);
-  }
-
-  /** One step by hand. After the last comes the first. */
-  next(): void {
-    this.playing = false;
-    this.#go(this.#isLast ? 0 : this.#index + 1);
-  }
-
-  /** Shows everything at once. */
-  end(): void {
-    if (this.#isLast && !this.playing) return;
-    this.step = "output";
-    this.pause();
-  }
-
-  get #index(): number {
-    return steps.indexOf(this.step);
-  }
-
-  get #isLast(): boolean {
-    return this.#index === steps.length - 1;
-  }
-
-  #go(index: number): void {
-    cancelAnimationFrame(this.#frame);
-    this.step = steps[index]!;
-    this.#since = performance.now();
-    this.moved = lessMotion() ? 1 : 0;
-    this.#change(true);
-    this.#frame = requestAnimationFrame(this.#tick);
-  }
-
-  #tick = (now: number): void => {
-    const past = now - this.#since;
-    const { moved } = this;
-    this.moved = lessMotion() ? 1 : Math.max(0, Math.min(1, past / MOVING));
-    if (this.moved !== moved) this.#change(false);
-    if (this.playing && past > STEPS[this.step]) {
-      if (this.#isLast) return this.pause();
-      return this.#go(this.#index + 1);
-    }
-    if (this.playing || this.moved < 1) this.#frame = requestAnimationFrame(this.#tick);
+/** Outside of a play the last step is shown: everything. `change` is told whether another step is shown. */
+export function buildPlayer(change: (isNew: boolean) => void) {
+  let at = LAST, playing = false, since = 0, frame = 0;
+  let moved = 1; // 0 to 1: how much of the step's movement is done
+  const go = (to: number) => {
+    cancelAnimationFrame(frame);
+    at = to;
+    since = performance.now();
+    moved = lessMotion() ? 1 : 0;
+    change(true);
+    frame = requestAnimationFrame(tick);
   };
-
+  const stop = () => {
+    cancelAnimationFrame(frame);
+    playing = false;
+    moved = 1;
+    change(false);
+  };
+  const tick = (now: number) => {
+    const past = now - since, before = moved;
+    moved = lessMotion() ? 1 : Math.max(0, Math.min(1, past / MOVING));
+    if (moved !== before) change(false);
+    if (playing && past > STEPS[steps[at]!]) return at === LAST ? stop() : go(at + 1);
+    if (playing || moved < 1) frame = requestAnimationFrame(tick);
+  };
+  const next = (play: boolean) => {
+    playing = play;
+    go((at + 1) % steps.length);
+  };
   /** Whether this step or a later one is shown. */
-  reached = (step: Step): boolean => this.#index >= steps.indexOf(step);
-
-  /** How far the figure of T tokens is built up. */
-  progress(tokens: number, key: number): Progress {
-    const part = (step: Step) => (this.step === step ? this.moved : Number(this.reached(step)));
-    return {
-      scores: this.step === "score" ? [key, key + 1] : [0, Math.ceil(part("scores") * tokens)],
-      shares: part("softmax"),
-      weighted: part("values"),
-      summed: Math.ceil(part("output") * tokens),
-    };
-  }
+  const reached = (step: Step) => at >= steps.indexOf(step);
+  const part = (step: Step) => (steps[at] === step ? moved : Number(reached(step)));
+  return {
+    reached,
+    get step() {
+      return steps[at]!;
+    },
+    get playing() {
+      return playing;
+    },
+    toggle: () => (playing ? stop() : next(true)),
+    /** One step by hand. After the last comes the first. */
+    next: () => next(false),
+    /** Shows everything at once. */
+    end(): void {
+      if (at === LAST && !playing) return;
+      at = LAST;
+      stop();
+    },
+    /** How far the figure of T tokens is built up. */
+    progress: (tokens: number, key: number): Progress => ({
+      scores: steps[at] === "score" ? [key, key + 1] : [0, Math.ceil(part("scores") * tokens)],
+      shares: part("softmax"), weighted: part("values"), summed: Math.ceil(part("output") * tokens),
+    }),
+  };
 }

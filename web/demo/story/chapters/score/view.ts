@@ -2,27 +2,24 @@
 import { scaleOf } from "../../../../base/heat.ts";
 import { button, h } from "../../../dom.ts";
 import { percent } from "../../../logits.ts";
-import type { Said } from "../../../texts/sentences.ts";
 import { number } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
-import { fold } from "../../fold.ts";
 import { formula, over, root, row, sub, sup } from "../../formula.ts";
-import { HeatGrid, signedScale } from "../../grid.ts";
+import { patchGrid, signedScale } from "../../grid.ts";
 import { productsOf } from "../../product.ts";
+import { fold } from "../../prose.ts";
 import type { Scene, Story } from "../../scene.ts";
 import { tokenName } from "../../tokens.ts";
 import { rowOf } from "../../vectors.ts";
-import { Followed } from "./followed.ts";
+import { buildFollowed } from "./followed.ts";
 import { type Answer, answerOf, outputOf, sum, type Work } from "./head.ts";
 import { buildHeads, buildTokens } from "./heads.ts";
 import type { Stacks } from "./numbers.ts";
 import { buildSpread } from "./pictures.ts";
 import { type Player, steps } from "./play.ts";
 import { spreadOf } from "./spread.ts";
-import { Strip } from "./strip.ts";
-import type { texts } from "./texts/en.ts";
-
-type Words = Said<typeof texts>;
+import { buildStrip } from "./strip.ts";
+import type { Words } from "./texts/en.ts";
 
 interface Tools {
   pair: Stacks;
@@ -35,8 +32,8 @@ interface Tools {
 export function buildView(story: Story, own: Words, { pair, value, point, choosePatch }: Tools) {
   const { texts } = story;
   let patchAt = (_row: number, _col: number): number => 0; // a scene says where the patches are
-  const map = new HeatGrid({
-    label: own.map, texts: texts.grid, cell: 28, rowName: (row) => texts.story.row(row + 1), columnName: (col) => texts.story.column(col + 1),
+  const map = patchGrid(story, {
+    label: own.map, cell: 28,
     point: (row, col) => point(patchAt(row, col)),
     choose: (row, col) => {
       choosePatch();
@@ -48,8 +45,8 @@ export function buildView(story: Story, own: Words, { pair, value, point, choose
   const whose = h("div"), [pairName, valueName] = [h("h3"), h("h3")];
   const equation = h("p", { className: "equation" }), idle = h("p", { className: "idle" }), differs = h("p", { className: "idle" });
   const caption = h("p", { className: "play-step", aria: { live: "polite" } });
-  const changed = h("p", { className: "changed-words" }), followed = new Followed(story, own);
-  const strip = new Strip(own, point), table = buildTokens(own), heads = buildHeads(story, own), spread = buildSpread(own);
+  const changed = h("p", { className: "changed-words" }), followed = buildFollowed(story, own);
+  const strip = buildStrip(own, point), table = buildTokens(own), heads = buildHeads(story, own), spread = buildSpread(own);
   const shapes = h("p", { className: "shapes" }), rootText = h("p");
   const bench = h("div", { className: "bench" },
     h("div", { className: "pick" }, map.root),
@@ -83,13 +80,13 @@ export function buildView(story: Story, own: Words, { pair, value, point, choose
     const scale = scaleOf(answers.map(({ weights }) => Float32Array.from(weights)), 1 / answer.scores.length);
     const name = (token: number) => tokenName(token, scene, texts), prefix = config.prefix.length, d = head.query.length, T = answer.scores.length;
     patchAt = (row, col) => prefix + row * columns + col;
-    hiding(differs, differences(scene, own));
-    hiding(idle, query >= prefix && config.pool === "class" && scene.layer === config.depth - 1 ? own.idle : "");
+    write(differs, differences(scene, own));
+    write(idle, query >= prefix && config.pool === "class" && scene.layer === config.depth - 1 ? own.idle : "");
     write(pairName, own.pair({ query: name(query), key: name(key) }));
     write(equation, equationOf(work, answer, own));
     equation.dataset.score = String(answer.scores[key]);
     write(valueName, own.value({ key: name(key), share: percent(answer.weights[key]!) }));
-    hiding(changed, work.changed ? changedWords(work, answer, own) : "");
+    write(changed, work.changed ? changedWords(work, answer, own) : "");
     reset.ariaDisabled = String(!work.changed);
     write(play, player.playing ? own.pause : own.play);
     const step = own.steps[player.step], text = typeof step === "string" ? step : step({ d, tokens: T });
@@ -109,11 +106,6 @@ export function buildView(story: Story, own: Words, { pair, value, point, choose
     drawSpread();
   };
   return { panel, folds, pointed: [map.canvas, strip.canvas], whose, play, next, reset, followed, draw };
-}
-
-function hiding(element: HTMLElement, text: string): void {
-  write(element, text);
-  element.hidden = text === "";
 }
 
 /** The first token of each row of the grid, and the class token. */

@@ -1,11 +1,11 @@
 /** For teachers: exercises that lead to the chapters, and the guided walk. On paper it is one page with its solutions. */
 import { button, h } from "../../../dom.ts";
-import { linked } from "../../cite.ts";
 import { chaptersIn } from "../../rail.ts";
+import { linked } from "../../prose.ts";
 import type { Build } from "../../scene.ts";
-import type { texts } from "./texts/en.ts";
+import type { Words } from "./texts/en.ts";
 
-export const build: Build<typeof texts> = (root, _story, words) => {
+export const build: Build<Words> = (root, _story, words) => {
   const steps = chaptersIn(root.parentElement!).filter((chapter) => chapter !== root);
   const titleOf = (id: string) => document.getElementById(id)!.closest(".chapter")!.querySelector("h2")!.textContent!;
   const items = Object.entries(words.exercises).map(([id, { title, task, look }]) =>

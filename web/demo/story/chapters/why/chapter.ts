@@ -4,16 +4,15 @@ import { scaleOf } from "../../../../base/heat.ts";
 import { percent } from "../../../logits.ts";
 import { type Shape, shapeOf } from "../../../pixels.ts";
 import { signed } from "../../../texts/words.ts";
-import { cite } from "../../cite.ts";
 import { h } from "../../../dom.ts";
-import { HeatGrid, signedScale, type Values } from "../../grid.ts";
-import { coalesce } from "../../coalesce.ts";
+import { type Grid, patchGrid, signedScale, type Values } from "../../grid.ts";
+import { cite } from "../../prose.ts";
+import { coalesce, slices } from "../../work.ts";
 import { buildGuess, HARDLY } from "../../guess.ts";
 import type { Build, Scene } from "../../scene.ts";
-import { slices } from "../../slices.ts";
 import { inkOf, paperOf } from "../../tokens.ts";
 import { largest } from "../../vectors.ts";
-import type { texts } from "./texts/en.ts";
+import type { Words } from "./texts/en.ts";
 
 const CELL = 34;
 
@@ -41,26 +40,17 @@ async function occlusion(model: Vit, image: Float32Array, target: number): Promi
 const WAYS = ["occlusion", "relevance", "rollout"] as const;
 type Way = (typeof WAYS)[number];
 
-export const build: Build<typeof texts> = (root, story, words) => {
-  const { story: common, grid } = story.texts;
+export const build: Build<Words> = (root, story, words) => {
+  const { story: common } = story.texts;
   const target = h("select", { id: "why-class" });
   const nameOf = (patch: number) => {
     const { gridCols } = scene!.shape;
     return common.patch(Math.floor(patch / gridCols) + 1, (patch % gridCols) + 1);
   };
-  const makeGrid = (way: Way) =>
-    new HeatGrid({
-      label: words.names[way],
-      texts: grid,
-      cell: CELL,
-      rowName: (row) => common.row(row + 1),
-      columnName: (column) => common.column(column + 1),
-      number: way === "occlusion" ? (value) => words.points({ points: signed(value, 2) }) : undefined,
-      choose: (row, col) => story.choose({ patch: [row, col] }),
-    });
-  const grids = Object.fromEntries(WAYS.map((way) => [way, makeGrid(way)])) as Record<Way, HeatGrid>;
-  const agree = h("p", { className: "why-words" });
-  agree.setAttribute("aria-live", "polite");
+  const points = (value: number) => words.points({ points: signed(value, 2) });
+  const grids = Object.fromEntries(WAYS.map((way) =>
+    [way, patchGrid(story, { label: words.names[way], cell: CELL, number: way === "occlusion" ? points : undefined })])) as Record<Way, Grid>;
+  const agree = h("p", { className: "why-words", ariaLive: "polite" });
   let scene: Scene | undefined;
 
   const show = coalesce(async (now: Scene) => {

@@ -1,4 +1,6 @@
 /** Beside a convolutional network. */
+import type { Said } from "../../../../texts/sentences.ts";
+
 export const texts = {
   lead: "A convolution looks through a small window, which each further convolution widens. Attention may mix any patches. Here is a network of each kind, almost alike in size, trained on the same digits. Every square of your drawing is inverted in turn: its colour says how much that changes what the network holds at the chosen patch.",
   names: { convolutions: "Convolutions", vit: "Transformer" },
@@ -35,3 +37,5 @@ export const texts = {
     ideas: "It is not attention alone: a convolutional network built and trained with the Transformers’ other ideas equals them on photos (Liu et al., ConvNeXt, arXiv:2201.03545).",
   },
 } as const;
+
+export type Words = Said<typeof texts>;

@@ -1,4 +1,6 @@
 /** How sure is it? */
+import type { Said } from "../../../../texts/sentences.ts";
+
 export const texts = {
   lead: "While your pen moves the model answers again and again, and always shares 100 % among all digits. Half a digit is often another one: the first half of a 9 is a perfect 0. Below: where the shares come from, and whether one may believe them.",
   strokes: {
@@ -75,3 +77,5 @@ export const texts = {
     cite: "Guo et al.: On Calibration of Modern Neural Networks, arXiv:1706.04599.",
   },
 } as const;
+
+export type Words = Said<typeof texts>;

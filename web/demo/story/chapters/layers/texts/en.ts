@@ -1,4 +1,6 @@
 /** Layer by layer. */
+import type { Said } from "../../../../texts/sentences.ts";
+
 export const texts = {
   lead: "A block never replaces a token, it adds to it. So the classifier, made for the last stage, can read {reader} at every stage before: the logit lens. On your drawing {label} leads from stage {stage} on. Press a head or an MLP to leave it out.",
   readers: { token: "the class token", mean: "the mean of the patches" },
@@ -43,3 +45,5 @@ export const texts = {
     cite: "Residual connections: He et al., arXiv:1512.03385. The logit lens: nostalgebraist, 2020.",
   },
 } as const;
+
+export type Words = Said<typeof texts>;

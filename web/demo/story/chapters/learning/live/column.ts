@@ -3,11 +3,10 @@ import type { Epoch, Step } from "vitrine/train";
 import { h } from "../../../../dom.ts";
 import { inWords } from "../../../../remedy.ts";
 import { download } from "../../../../save.ts";
-import type { Said } from "../../../../texts/sentences.ts";
 import { decimal, percentage } from "../../../../texts/words.ts";
-import { coalesce } from "../../../coalesce.ts";
+import { coalesce } from "../../../work.ts";
 import type { Scene, Story } from "../../../scene.ts";
-import type { texts } from "../texts/en.ts";
+import type { Words } from "../texts/en.ts";
 import type { Source } from "./own.ts";
 import { BREAKS, type Break, type Choices, recipeOf } from "./recipe.ts";
 import { buildResults } from "./results.ts";
@@ -19,7 +18,7 @@ const LOOK = 400;
 export type Column = ReturnType<typeof buildColumn>;
 
 /** The suffix makes the ids of another run its own. `changed` is called when the run has come to another phase. */
-export function buildColumn(story: Story, words: Said<typeof texts.live>, suffix: string, changed: () => void) {
+export function buildColumn(story: Story, words: Words["live"], suffix: string, changed: () => void) {
   const status = h("p", { id: `learning-live-status${suffix}`, className: "live-status", role: "status" });
   const bar = h("progress", { hidden: true, ariaLabel: words.progress });
   const numbers = h("p", { id: `learning-live-numbers${suffix}`, className: "live-numbers grid-legend" });

@@ -4,8 +4,7 @@ import address from "virtual:mnist-digits"; // see web/demo/mnist.mjs
 import { COUNTS, type Digits, PIXELS, unpackDigits } from "../../../../../base/digits.mjs";
 import { chips, h } from "../../../../dom.ts";
 import { inWords } from "../../../../remedy.ts";
-import type { Said } from "../../../../texts/sentences.ts";
-import type { texts } from "../texts/en.ts";
+import type { Words } from "../texts/en.ts";
 import type { Column } from "./column.ts";
 import { type Grey, photosIn, readIdx, type Source, sourceOf } from "./own.ts";
 
@@ -59,7 +58,7 @@ const KINDS = Object.keys(READ) as SourceKind[];
  * `column` is the run that the buttons act on; it tells how far the files are read. `changed` is called when there
  * are other images to train on. Files that are refused change nothing.
  */
-export function buildImages(words: Said<typeof texts.live>, column: () => Pick<Column, "say" | "prepared">, changed: () => void) {
+export function buildImages(words: Words["live"], column: () => Pick<Column, "say" | "prepared">, changed: () => void) {
   let source: Source = MNIST, asked = 0;
   const says = h("p", { id: "learning-live-own", className: "grid-legend" });
   const use = (next: Source) => {

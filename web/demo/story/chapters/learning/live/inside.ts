@@ -4,17 +4,14 @@ import { buildMaps, drawMaps } from "../../../../blocks.ts";
 import { readSafetensors } from "../../../../../base/safetensors.mjs";
 import { heatMap, scaleOfAll } from "../../../../overlay.ts";
 import { shapeOf } from "../../../../pixels.ts";
-import type { Said } from "../../../../texts/sentences.ts";
 import { number } from "../../../../texts/words.ts";
 import { h } from "../../../../dom.ts";
-import { HeatGrid, signedScale } from "../../../grid.ts";
+import { buildGrid, patchGrid, signedScale } from "../../../grid.ts";
 import type { Scene, Story } from "../../../scene.ts";
 import { paperOf, patchIn } from "../../../tokens.ts";
 import { rowOf } from "../../../vectors.ts";
 import { alike, biasOf, nearAndFar } from "../similarity.ts";
-import type { texts } from "../texts/en.ts";
-
-type Words = Said<typeof texts.live>;
+import type { Words } from "../texts/en.ts";
 
 /** What weights read in a drawing. */
 export interface Reading {
@@ -39,7 +36,7 @@ interface Part {
 const SIDE = 196;
 
 /** The suffix makes the ids of another run its own. */
-export function buildInside(story: Story, words: Words, suffix: string) {
+export function buildInside(story: Story, words: Words["live"], suffix: string) {
   const root = h("div", { className: "live-inside" });
   let parts: Part[] = [], shape = "", shown: InsideView;
   const draw = () => {
@@ -71,45 +68,19 @@ export function buildInside(story: Story, words: Words, suffix: string) {
 const figure = (id: string, title: string, ...inside: Node[]) =>
   h("figure", { id: `learning-live-${id}` }, h("h3", {}, title), ...inside);
 
-/** The screen reader hears a cell only while someone moves among the cells, not whenever a run redraws them. */
-export function quiet(grid: HeatGrid): HeatGrid {
-  const says = grid.root.querySelector(".grid-words")!;
-  const live = (on: boolean) => says.setAttribute("aria-live", on ? "polite" : "off");
-  live(false);
-  grid.canvas.addEventListener("focus", () => live(true));
-  grid.canvas.addEventListener("blur", () => live(false));
-  return grid;
-}
-
-/** A grid of the patches. Choosing one chooses it for the whole page, whose own model may have fewer. */
-function patchGrid(
-  { choose, texts: { grid, story: names } }: Story, config: Reading["config"], label: string,
-  shape: () => Scene["shape"], format?: (value: number) => string,
-): HeatGrid {
-  return quiet(new HeatGrid({
-    label, texts: grid, cell: SIDE / shapeOf(config).gridRows, ...(format && { number: format }),
-    rowName: (row) => names.row(row + 1), columnName: (column) => names.column(column + 1),
-    choose(row, column) {
-      if (row < shape().gridRows && column < shape().gridCols) choose({ patch: [row, column] });
-    },
-  }));
-}
-
-function buildPositions(story: Story, words: Words, config: Reading["config"]): Part {
+function buildPositions(story: Story, words: Words["live"], config: Reading["config"]): Part {
   if (config.position === "learned") return buildAlike(story, words, config);
   if (config.position === "relative") return buildBias(story, words, config);
   return { root: figure("positions", words.controls.position, h("p", {}, words.fixed)), draw() {} };
 }
 
 /** How like the chosen patch's position all others are. */
-function buildAlike(story: Story, words: Words, config: Reading["config"]): Part {
+function buildAlike(story: Story, words: Words["live"], config: Reading["config"]): Part {
   const { gridRows: rows, gridCols: columns } = shapeOf(config);
-  let page: Scene;
-  const grid = patchGrid(story, config, words.likeness, () => page.shape, number), says = h("figcaption");
+  const grid = patchGrid(story, { label: words.likeness, cell: SIDE / rows, number }), says = h("figcaption");
   return {
     root: figure("positions", words.likeness, grid.root, says),
     draw({ weights, scene }) {
-      page = scene;
       const all = alike(readSafetensors(weights).tensors.get("pos_embed")!, rows * columns);
       const [row, column] = patchIn(scene, rows, columns), values = rowOf(all, row * columns + column, rows * columns);
       grid.draw({ values, rows, columns, scale: { signed: 1 }, dark: scene.dark, marked: { row, column } });
@@ -121,14 +92,14 @@ function buildAlike(story: Story, words: Words, config: Reading["config"]): Part
 }
 
 /** What a head adds to its scores for each offset. All heads have one scale. */
-function buildBias({ texts: { grid: texts } }: Story, words: Words, config: Reading["config"]): Part {
+function buildBias(story: Story, words: Words["live"], config: Reading["config"]): Part {
   const { gridRows, gridCols } = shapeOf(config), [rows, columns] = [2 * gridRows - 1, 2 * gridCols - 1];
   const { up, down, left, right, row, column } = words.offset;
   const offset = (n: number, before: typeof up, none: string, after: typeof up) => (n < 0 ? before({ n: -n }) : n > 0 ? after({ n }) : none);
-  const grid = quiet(new HeatGrid({
-    label: words.bias, texts, number, cell: SIDE / rows,
+  const grid = buildGrid(story, {
+    label: words.bias, number, cell: SIDE / rows,
     rowName: (at) => offset(at - gridRows + 1, up, row, down), columnName: (at) => offset(at - gridCols + 1, left, column, right),
-  }));
+  });
   const says = h("figcaption");
   return {
     root: figure("positions", words.bias, grid.root, says),
@@ -145,16 +116,14 @@ function buildBias({ texts: { grid: texts } }: Story, words: Words, config: Read
 }
 
 /** Where the class token looks: a small map for each layer and head, and the chosen one over the drawing. */
-function buildAttention(story: Story, words: Words, config: Reading["config"], choose: Parameters<typeof buildMaps>[3]): Part {
+function buildAttention(story: Story, words: Words["live"], config: Reading["config"], choose: Parameters<typeof buildMaps>[3]): Part {
   const { page: texts, maps: names } = story.texts, shape = shapeOf(config);
-  let page: Scene;
-  const grid = patchGrid(story, config, words.attention, () => page.shape);
+  const grid = patchGrid(story, { label: words.attention, cell: SIDE / shape.gridRows });
   const small = h("div", { className: "maps", role: "group", ariaLabel: texts.maps }), says = h("figcaption");
   buildMaps(small, config.depth, config.heads, choose);
   return {
     root: figure("attention", words.attention, grid.root, says, h("p", { className: "axes" }, texts.axes), small),
     draw({ result, scene, layer, head }) {
-      page = scene;
       const { dark, patch } = scene, view = { map: "class", layer, head, patch, strength: 1 } as const;
       const scale = scaleOfAll(result.attention!, view), { gridRows: rows, gridCols: columns } = shape;
       const values = heatMap(result.attention!, view), [row, column] = patchIn(scene, rows, columns);

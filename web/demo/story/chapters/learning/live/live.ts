@@ -1,9 +1,8 @@
 /** "Train one yourself, here": a Vision Transformer learns from nothing in this tab; a second one beside it, if wished. */
 import { button, chips, h } from "../../../../dom.ts";
-import type { Said } from "../../../../texts/sentences.ts";
 import { threadsToTrain } from "../../../../threads.ts";
 import type { Scene, Story } from "../../../scene.ts";
-import type { texts } from "../texts/en.ts";
+import type { Words } from "../texts/en.ts";
 import { buildColumn, type Column } from "./column.ts";
 import { buildImages, haveDigits } from "./images.ts";
 import { buildPanel } from "./panel.ts";
@@ -16,7 +15,7 @@ const NEAR = "100% 0px";
 let closeLast = () => {};
 
 /** Returns the figure and what draws a scene in it. */
-export function buildLive(story: Story, words: Said<typeof texts.live>): [HTMLElement, (scene: Scene) => void] {
+export function buildLive(story: Story, words: Words["live"]): [HTMLElement, (scene: Scene) => void] {
   closeLast();
   const root = h("div", { id: "learning-live", role: "group", ariaLabel: words.heading });
   if (!haveDigits) {

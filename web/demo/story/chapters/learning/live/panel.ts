@@ -1,9 +1,8 @@
 /** The panel: presets, and a control for each choice. */
 import { button, h } from "../../../../dom.ts";
-import type { Said } from "../../../../texts/sentences.ts";
 import { whole } from "../../../../texts/words.ts";
 import type { Story } from "../../../scene.ts";
-import type { texts } from "../texts/en.ts";
+import type { texts, Words } from "../texts/en.ts";
 import { type Choices, HIGHEST_RATE, headsFor, type PresetName, LOWEST_RATE, OFFERED, PRESETS } from "./recipe.ts";
 
 type Name = keyof typeof texts.live.controls;
@@ -14,7 +13,7 @@ export interface Panel {
 }
 
 /** `change` is called whenever a choice has changed. */
-export function buildPanel({ choices: kept }: Story, words: Said<typeof texts.live>, change: () => void): Panel {
+export function buildPanel({ choices: kept }: Story, words: Words["live"], change: () => void): Panel {
   const kinds = Object.keys(PRESETS) as PresetName[];
   let choices: Choices = { ...PRESETS[kept.of("live-myvit") === "on" ? "myvit" : "ours"] };
   const list = (...options: HTMLOptionElement[]) => h("select", {}, ...options);

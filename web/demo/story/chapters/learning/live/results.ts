@@ -3,20 +3,18 @@ import { Vit } from "vitrine";
 import { h } from "../../../../dom.ts";
 import { drawingOf } from "../../../../ink.ts";
 import { percent } from "../../../../logits.ts";
-import type { Said } from "../../../../texts/sentences.ts";
 import { decimal, percentage, whole } from "../../../../texts/words.ts";
 import { Bars } from "../../../bars.ts";
-import { coalesce } from "../../../coalesce.ts";
-import { HeatGrid, signedScale } from "../../../grid.ts";
+import { coalesce } from "../../../work.ts";
+import { buildGrid, signedScale } from "../../../grid.ts";
 import type { Scene, Story } from "../../../scene.ts";
 import { buildChart } from "../chart.ts";
 import { buildFilters, type Filters, filtersOf } from "../filters.ts";
-import type { texts } from "../texts/en.ts";
-import { buildInside, quiet, type Reading } from "./inside.ts";
+import type { Words } from "../texts/en.ts";
+import { buildInside, type Reading } from "./inside.ts";
 import type { Source } from "./own.ts";
 import { RECENT } from "./run.ts";
 
-type Words = Said<typeof texts.live>;
 type Weights = Uint8Array<ArrayBuffer>;
 
 const DIGITS = Array.from({ length: 10 }, (_, digit) => String(digit));
@@ -24,7 +22,7 @@ const CURVE = 300, CELL = 22; // CSS pixels
 /** More points than pixels would draw the same line. */
 const MOST_POINTS = 400;
 
-export function buildResults(story: Story, words: Words, suffix: string) {
+export function buildResults(story: Story, words: Words["live"], suffix: string) {
   const [curve, drawCurve] = buildChart(words.curve, CURVE);
   const [filtersFigure, drawFilters] = buildFilters(words.filters, story.texts.grid);
   const [confusionGrid, drawConfusion] = buildConfusion(story, words);
@@ -150,13 +148,13 @@ async function countAnswers(weights: Weights, { names = DIGITS, open }: Source):
 
 type DrawCounts = (counts: Float32Array, names: readonly string[], dark: boolean) => void;
 
-function buildConfusion({ texts: { grid: texts } }: Story, words: Words): [HTMLElement, DrawCounts] {
+function buildConfusion(story: Story, words: Words["live"]): [HTMLElement, DrawCounts] {
   let names: readonly string[] = DIGITS;
-  const grid = quiet(new HeatGrid({
-    label: words.confusion, texts, cell: CELL, number: whole,
+  const grid = buildGrid(story, {
+    label: words.confusion, cell: CELL, number: whole,
     rowName: (row) => (names === DIGITS ? words.written({ label: names[row]! }) : names[row]!),
     columnName: (column) => words.read({ label: names[column]! }),
-  }));
+  });
   const across = h("ol", { aria: { hidden: "true" } }), down = h("ol", { aria: { hidden: "true" } });
   return [h("div", { className: "live-confusion" }, across, down, grid.root), (values, itsNames, dark) => {
     names = itsNames;

@@ -1,4 +1,6 @@
 /** How it learnt. */
+import type { Said } from "../../../../texts/sentences.ts";
+
 export const texts = {
   lead: "Training shows a model pictures with their answers; after each step its numbers move a little, so that the right answer would have been likelier. One small Vision Transformer was kept at {count} moments of its training. Move the slider: each of these snapshots reads your drawing.",
   question: "Training took {last} steps. From which one on does every snapshot read your drawing as the last one does?",
@@ -88,3 +90,5 @@ export const texts = {
     filtersWords: "How each number of a token weighs the pixels of its patch. The scale grows with the weights.",
   },
 } as const;
+
+export type Words = Said<typeof texts>;

@@ -1,4 +1,6 @@
 /** Encoder, decoder. */
+import type { Said } from "../../../../texts/sentences.ts";
+
 export const texts = {
   lead: "Every Transformer mixes its tokens alike; what differs is which scores count. This ViT is an encoder: each token may look at each. A decoder writes one token after another, so a mask sets the scores of what is not yet written to −∞, and their shares are 0.",
   chips: "Which scores count?",
@@ -52,3 +54,5 @@ export const texts = {
     detr: { name: "DETR", says: "A decoder whose learned queries each ask the whole picture by cross attention and answer with one box and its class, all at once: Carion et al., arXiv:2005.12872." },
   },
 } as const;
+
+export type Words = Said<typeof texts>;

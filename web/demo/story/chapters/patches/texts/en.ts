@@ -1,4 +1,6 @@
 /** Patch to token. */
+import type { Said } from "../../../../texts/sentences.ts";
+
 export const texts = {
   lead: "The model cuts your drawing into {patches} squares, the patches. To the model a patch is a list of {pixels} numbers, from 0 for paper to 1 for ink. Each of {width} learnt filters turns this list into one number: multiply, add up, add a bias. The {width} numbers are the patch’s token, all that the model knows of it from here on.",
   stemLead: "This model passes your drawing through {convolutions} convolutions before it cuts it into {patches} patches. Each convolution makes new maps, in which a value is computed from 3 × 3 places of the maps before. So the {width} numbers that stand for a patch, its token, know of up to {side} pixels, not only of the patch’s own {pixels}.",
@@ -39,3 +41,5 @@ export const texts = {
   cite: "The paper calls it the linear projection of flattened patches: Dosovitskiy et al., section 3.1, arXiv:2010.11929.",
   stemCite: "Convolutions before the patches: Xiao et al., arXiv:2106.14881.",
 } as const;
+
+export type Words = Said<typeof texts>;

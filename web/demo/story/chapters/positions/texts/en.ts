@@ -1,4 +1,6 @@
 /** Where am I? */
+import type { Said } from "../../../../texts/sentences.ts";
+
 export const texts = {
   lead: "Cut your drawing into its 49 patches, lay them down in another order, and you can no longer read it. Can a model? Attention compares tokens by what they hold, so something must tell it where each patch lies: a position. These five small models differ in nothing else.",
   question: "The patches are scrambled. What does the model without positions read?",
@@ -80,3 +82,5 @@ export const texts = {
     text: "Where tokens swap, the rows of each block’s output swap with them: a block is equivariant. The class token is no patch, so its row stays, and so does the answer. The mean of all patches stays as well, because a sum has no order: many models read that and need no class token. In our small models, three runs of each, they are level: {token} ± {tokenSpread} with the class token, {mean} ± {meanSpread} with the mean.",
   },
 } as const;
+
+export type Words = Said<typeof texts>;

@@ -1,4 +1,6 @@
 /** One score by hand. */
+import type { Said } from "../../../../texts/sentences.ts";
+
 export const texts = {
   lead: "Attention is a search. Each token has a query, what it looks for; a key, what it can be found by; and a value, what it gives. The better a key fits the query, the more of its value is taken. Here one head does it.",
   search: "A search: one query is matched with all keys, and the values come back in shares",
@@ -78,3 +80,5 @@ export const texts = {
   relative: "This model has relative positions: each score gets a learned bias for the way from one patch to the other.",
   cite: "Scaled dot-product attention: Vaswani et al., section 3.2.1, arXiv:1706.03762.",
 } as const;
+
+export type Words = Said<typeof texts>;

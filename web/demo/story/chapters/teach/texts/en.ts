@@ -1,4 +1,6 @@
 /** For teachers. tests/node/exercises.test.mjs holds what the solutions say of the model. */
+import type { Said } from "../../../../texts/sentences.ts";
+
 export const texts = {
   lead: "Six exercises for a lesson of 45 minutes, from about the age of 15. They need this page alone: no account, no network once it has loaded, and no drawing leaves the tab. The solutions are true for the plain ViT that tells the story.",
   walk: "Or take the guided walk of ten minutes: each of the {n} steps asks a question before it shows the answer and checks it on one’s own drawing, and this browser keeps the answers. A link leads to a step, such as {link}.",
@@ -38,3 +40,5 @@ export const texts = {
     },
   },
 } as const;
+
+export type Words = Said<typeof texts>;
