@@ -6,15 +6,18 @@ import type { Scene, Story } from "./scene.ts";
 /** A change of probability that the page's percentages hardly show. */
 export const HARDLY = 0.005;
 
+/** A chapter's question and the answers to choose from. */
 interface Question<Option extends string> {
   question: string;
   options: Readonly<Record<Option, string>>;
-  /** What holds for the scene's drawing, and how it shows, in words; undefined where it cannot be told. */
-  truth(scene: Scene): Promise<{ option: Option; words: string } | undefined>;
 }
 
+/** What holds for the scene's drawing, and how it shows, in words; undefined where it cannot be told. */
+type Answer<Option> = { option: Option; words: string } | undefined;
+type Truth<Option> = (scene: Scene) => Answer<Option> | Promise<Answer<Option>>;
+
 /** Asks a chapter's question. The answer is checked on the drawing, and once again when that changes. */
-export function buildGuess<Option extends string>(root: HTMLElement, story: Story, { question, options, truth }: Question<Option>) {
+export function buildGuess<Option extends string>(root: HTMLElement, story: Story, { question, options }: Question<Option>, truth: Truth<Option>) {
   const { walk, words: { guess: words } } = story;
   const chapter = root.closest<HTMLElement>(".chapter")!;
   const says = h("p", { className: "truth", aria: { live: "polite" } });

@@ -1,21 +1,34 @@
 /** A product of a matrix's row and a list, number by number: inputs, weights, products. */
 import { h } from "../dom.ts";
 import { lessMotion } from "../figure/motion.ts";
-import { saveable } from "../figure/parts.ts";
+import { saveable, tableRow } from "../figure/parts.ts";
 import { number } from "../texts/words.ts";
+import { write } from "../write.ts";
 import { signedColour, signedScale } from "./grid.ts";
 
 const ROWS = ["input", "weight", "product"] as const;
 type Row = (typeof ROWS)[number];
 
-export interface Listed {
+interface Listed {
   inputs: ArrayLike<number>;
   colour(input: number): string;
-  weights?: ArrayLike<number>;
-  products?: ArrayLike<number>;
+  dark: boolean;
+}
+
+interface Weighted extends Listed {
+  weights: ArrayLike<number>;
+  bias: number;
+  /** What the model has. */
+  model: number;
   /** How many products are added so far; all without it. */
   added?: number;
-  dark: boolean;
+}
+
+interface ProductWords {
+  numbers: string;
+  rows: Readonly<Record<Row, string>>;
+  sum(values: Record<"added" | "all" | "sum" | "bias" | "value", string | number>): string;
+  model(values: { value: string }): string;
 }
 
 const FLIGHT = 550; // milliseconds
@@ -24,41 +37,45 @@ const FLIGHT = 550; // milliseconds
 export const productsOf = (inputs: ArrayLike<number>, weights: ArrayLike<number>): Float64Array =>
   Float64Array.from(inputs, (input, i) => input * weights[i]!);
 
-/** The sum of the first `count` numbers. */
-export function sumOf(numbers: ArrayLike<number>, count = numbers.length): number {
-  let sum = 0;
-  for (let i = 0; i < count; i++) sum += numbers[i]!;
-  return sum;
-}
-
-export function buildProduct(label: string, names: Readonly<Record<Row, string>>) {
-  const table = h("table");
-  const root = h("div", { className: "numbers", tabIndex: 0 }, saveable(table, label));
-  root.setAttribute("role", "group");
-  root.setAttribute("aria-label", label);
-  const cells: Record<Row, HTMLTableCellElement[]> = { input: [], weight: [], product: [] };
+/** `id` begins the ids of the table and of the sum. */
+export function buildProduct(id: string, words: ProductWords) {
+  const table = saveable(h("table", { id: `${id}-numbers` }), words.numbers);
+  const root = h("div", { className: "numbers", tabIndex: 0, role: "group", ariaLabel: words.numbers }, table);
+  const byHand = h("output", { id: `${id}-sum`, ariaLive: "off" }), theirs = h("span", { className: "theirs" });
+  let cells: Record<Row, HTMLTableCellElement[]> = { input: [], weight: [], product: [] };
 
   return {
     root,
+    output: byHand,
+    sum: h("p", {}, byHand, " ", theirs),
     /** Makes a column for each place. A gap comes before each group of `grouped` places. */
-    fit(places: readonly string[], grouped: number, weighted = true) {
+    fit(places: readonly string[], grouped: number, weighted = true): void {
       const className = (i: number) => (i % grouped ? "" : "first-of-group");
-      const head = h("tr", {}, h("td"), ...places.map((place, i) => h("th", { scope: "col", className: className(i) }, place)));
-      table.replaceChildren(head, ...ROWS.map((name) => {
-        cells[name] = places.map((_, i) => h("td", { className: className(i) }, h("i"), h("span")));
-        const row = h("tr", { data: { row: name } }, h("th", { scope: "row" }, names[name]), ...cells[name]);
-        row.hidden = !weighted && name !== "input";
-        return row;
-      }));
+      const made = () => places.map((_, i) => h("td", { className: className(i) }, h("i"), h("span")));
+      cells = { input: made(), weight: made(), product: made() };
+      table.replaceChildren(
+        h("tr", {}, h("td"), ...places.map((place, i) => h("th", { scope: "col", className: className(i) }, place))),
+        ...ROWS.map((name) => {
+          const row = tableRow(words.rows[name], ...cells[name]);
+          row.dataset.row = name;
+          row.hidden = !weighted && name !== "input";
+          return row;
+        }));
     },
-    draw({ inputs, colour, weights, products, added = inputs.length, dark }: Listed) {
-      fill(cells.input, inputs, colour);
-      if (!weights || !products) return;
-      const top = signedScale(weights).signed;
+    draw: ({ inputs, colour }: Listed) => fill(cells.input, inputs, colour),
+    /** Draws the products and their sum. Returns that sum with the bias. */
+    multiply({ inputs, colour, weights, bias, model, added = inputs.length, dark }: Weighted): number {
+      const top = signedScale(weights).signed, products = productsOf(inputs, weights);
       const signed = (value: number) => signedColour(value, top, dark);
+      fill(cells.input, inputs, colour);
       fill(cells.weight, weights, signed);
       fill(cells.product, products, signed);
       cells.product.forEach((cell, i) => cell.classList.toggle("to-come", i >= added));
+      const sum = products.subarray(0, added).reduce((all, product) => all + product, 0), value = sum + bias;
+      write(byHand, words.sum({ added, all: inputs.length, sum: number(sum, 4), bias: number(bias, 4), value: number(value, 4) }));
+      write(theirs, words.model({ value: number(model, 4) }));
+      Object.assign(byHand.dataset, { sum: value, model });
+      return value;
     },
     /** The inputs fly to their places from a picture of so many columns on the screen. */
     unroll(from: DOMRect, columns: number, ground: HTMLElement) {
@@ -87,13 +104,9 @@ function fill(cells: HTMLTableCellElement[], values: ArrayLike<number>, colour: 
 
 /** Flies a copy, because the list's box would cut off what leaves it. */
 function fly(place: HTMLElement, ground: HTMLElement, to: DOMRect, origin: DOMRect, from: string, delay: number): void {
-  const copy = h("i", { className: "flying" });
-  copy.setAttribute("aria-hidden", "true");
+  const copy = h("i", { className: "flying", ariaHidden: "true" });
   Object.assign(copy.style, {
-    left: `${to.left - origin.left}px`,
-    top: `${to.top - origin.top}px`,
-    width: `${to.width}px`,
-    height: `${to.height}px`,
+    left: `${to.left - origin.left}px`, top: `${to.top - origin.top}px`, width: `${to.width}px`, height: `${to.height}px`,
     backgroundColor: place.style.backgroundColor,
   });
   ground.append(copy);

@@ -3,11 +3,10 @@ import { h } from "../../../dom.ts";
 import { saveable, svg } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
 import { inWords } from "../../../remedy.ts";
-import { number } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
 import { signedColour, signedScale } from "../../grid.ts";
 import { buildGuess, HARDLY } from "../../guess.ts";
-import { buildProduct, productsOf, sumOf } from "../../product.ts";
+import { buildProduct } from "../../product.ts";
 import { cite, fold } from "../../prose.ts";
 import type { Build, Scene, Story } from "../../scene.ts";
 import { tokenName } from "../../tokens.ts";
@@ -35,16 +34,12 @@ export const build: Build<Words> = (root, story, words) => {
   });
   const opened = buildOpen(story, words), lists = buildLists(story, words);
   root.append(lead, h("div", { className: "panel" }, h("div", { className: "choosing" }, whose.root, where), road.root, notes, status, opened.root));
-  const guess = buildGuess(root, story, {
-    question: words.question,
-    options: words.options,
-    async truth(now) {
-      const closed = await story.classify(now, { ablate: { mlps: Array.from({ length: now.config.depth }, (_, layer) => layer) } });
-      if (!closed) return undefined;
-      const [whole, best] = [now.result.classes[0]!, closed.classes[0]!];
-      const option = best.index !== whole.index || best.p < 0.5 ? "lost" : whole.p - best.p < HARDLY ? "nothing" : "little";
-      return { option, words: words.closed({ label: best.label, share: percent(best.p), whole: whole.label, wholeShare: percent(whole.p) }) };
-    },
+  const guess = buildGuess(root, story, words, async (now) => {
+    const closed = await story.classify(now, { ablate: { mlps: Array.from({ length: now.config.depth }, (_, layer) => layer) } });
+    if (!closed) return undefined;
+    const [whole, best] = [now.result.classes[0]!, closed.classes[0]!];
+    const option = best.index !== whole.index || best.p < 0.5 ? "lost" : whole.p - best.p < HARDLY ? "nothing" : "little";
+    return { option, words: words.closed({ label: best.label, share: percent(best.p), whole: whole.label, wholeShare: percent(whole.p) }) };
   });
   root.append(lists.root, buildRoads(story, words), cite(words.cite));
   const chosen = choices.of("part");
@@ -91,12 +86,12 @@ function wayOf(scene: Scene, token: number, weights: Weights | undefined): Way {
 
 /** One number of the chosen head's query, key or value as a product. */
 function buildLists(story: Story, words: Words) {
-  const text = h("p"), sum = h("output", { id: "block-sum" }), theirs = h("span", { className: "theirs" });
+  const text = h("p");
   const again = () => last && draw(...last);
   const which = story.choices.chips("list", words.which, [["q", "q"], ["k", "k"], ["v", "v"]], "q", again);
   const one = story.choices.slider("number", words.number, [1, 1, 1], 1, again);
-  const product = buildProduct(words.numbers, words.rows);
-  const root = fold(story, words.productTitle, text, h("div", { className: "choosing" }, which.root, one.label), product.root, h("p", {}, sum, " ", theirs));
+  const product = buildProduct("block", words);
+  const root = fold(story, words.productTitle, text, h("div", { className: "choosing" }, which.root, one.label), product.root, product.sum);
   let last: [Way, Weights | undefined] | undefined, fitted = 0;
   const draw = (way: Way, weights: Weights | undefined) => {
     last = [way, weights];
@@ -108,13 +103,9 @@ function buildLists(story: Story, words: Words) {
     const n = one.input.valueAsNumber - 1, { inputs, weights: row, bias } = rowOfQkv(config, weights, layer, inside.input, at, head, n);
     if (fitted !== inputs.length) product.fit(Array.from(inputs, (_, i) => String(i + 1)), 8);
     fitted = inputs.length;
-    const { signed } = signedScale(inputs), products = productsOf(inputs, row), all = sumOf(products);
-    product.draw({ inputs, colour: (value) => signedColour(value, signed, dark), weights: row, products, dark });
-    const own = [trace.queries, trace.keys, trace.values][at]!.call(trace, layer, head)[token * d + n]!;
+    const { signed } = signedScale(inputs), own = [trace.queries, trace.keys, trace.values][at]!.call(trace, layer, head)[token * d + n]!;
+    product.multiply({ inputs, colour: (value) => signedColour(value, signed, dark), weights: row, bias, model: own, dark });
     write(text, `${words.productText({ n: n + 1, sign: which.value, head: head + 1 })} ${config.qk_norm ? words.qkNorm : ""}`);
-    write(sum, words.sum({ all: inputs.length, sum: number(all, 4), bias: number(bias, 4), value: number(all + bias, 4) }));
-    write(theirs, words.model({ value: number(own, 4) }));
-    Object.assign(sum.dataset, { sum: all + bias, model: own });
   };
   root.addEventListener("toggle", () => last && draw(...last));
   return { root, draw };

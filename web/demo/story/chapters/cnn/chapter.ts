@@ -30,7 +30,7 @@ export const build: Build<Words> = (root, story, words) => {
 
 async function buildFigures(pair: Pair, asked: HTMLElement, story: Story, words: Words): Promise<[Node, (scene: Scene) => void]> {
   const table = await buildNumbers(pair, story, words), reach = buildReach(pair, story, words);
-  const guess = buildGuess(asked, story, { question: words.question, options: words.options, truth: reach.truth });
+  const guess = buildGuess(asked, story, words, reach.truth);
   let read: { version: number; answers: Record<Name, Classification> } | undefined;
   const readAgain = coalesce(async (scene: Scene) => {
     const [vit, convolutions] = [await story.classify(scene, {}, pair.vit), await story.classify(scene, {}, pair.convolutions)];

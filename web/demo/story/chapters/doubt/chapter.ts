@@ -40,11 +40,7 @@ export const build: Build<Words> = (root, story, words) => {
     h("h3", {}, words.right.title));
   const strokes = buildStrokes(story, words.strokes);
   part.replaceChildren(strokes.root);
-  const guess = buildGuess(root, story, {
-    question: words.right.question,
-    options: words.right.options,
-    truth: (now) => Promise.resolve(rightAt(now.result.classes[0]!.p, words.right)),
-  });
+  const guess = buildGuess(root, story, words.right, ({ result }) => rightAt(result.classes[0]!.p, words.right));
   root.append(fold(story, own.steps, steps), fold(story, words.right.more, sureness.root, worst.root, cite(words.right.cite)));
 
   const draw = () => {

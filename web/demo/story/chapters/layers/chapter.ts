@@ -50,13 +50,9 @@ export const build: Build<Words> = (root, story, words) => {
   };
 
   root.append(lead, stem);
-  const guess = buildGuess(root, story, {
-    question: words.question,
-    options: words.options,
-    async truth(scene) {
-      const losses = scene.unfinished ? undefined : await lossesOf(scene);
-      return losses && truthOf(losses, scene, words);
-    },
+  const guess = buildGuess(root, story, words, async (scene) => {
+    const losses = scene.unfinished ? undefined : await lossesOf(scene);
+    return losses && truthOf(losses, scene, words);
   });
   const { trust } = words;
   root.append(panel, turns, fold(story, trust.title, h("p", {}, trust.odds), h("p", {}, ...linked(trust.lens)), cite(trust.cite)));

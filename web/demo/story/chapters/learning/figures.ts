@@ -120,20 +120,15 @@ export function buildFigures(steps: readonly number[], asked: HTMLElement, story
     const played = range.value === range.max && document.activeElement !== range;
     if (played || document.activeElement === strip.canvas) story.say(say.textContent);
   };
-  const guess = buildGuess(asked, story, {
-    question: words.question({ last: steps[end]! }),
-    options: words.options,
-    /** The first answer uncovers the strip. */
-    async truth(now) {
-      if (!(await answers.follow(now, paint))) return undefined;
-      reached = end;
-      paint();
-      const at = answers.settled, step = steps[at]!, label = DIGITS[answers.at(end)]!;
-      const option = step <= 50 ? "first" : step <= 500 ? "early" : step <= 2000 ? "middle" : "late";
-      if (at === 0) return { option, words: words.always({ label }) };
-      const share = percentage(step / steps[end]!, 1), before = steps[at - 1]!, other = DIGITS[answers.at(at - 1)]!;
-      return { option, words: words.truth({ step, label, share, before, other }) };
-    },
+  const guess = buildGuess(asked, story, { ...words, question: words.question({ last: steps[end]! }) }, async (now) => {
+    if (!(await answers.follow(now, paint))) return undefined;
+    reached = end; // the first answer uncovers the strip
+    paint();
+    const at = answers.settled, step = steps[at]!, label = DIGITS[answers.at(end)]!;
+    const option = step <= 50 ? "first" : step <= 500 ? "early" : step <= 2000 ? "middle" : "late";
+    if (at === 0) return { option, words: words.always({ label }) };
+    const share = percentage(step / steps[end]!, 1), before = steps[at - 1]!, other = DIGITS[answers.at(at - 1)]!;
+    return { option, words: words.truth({ step, label, share, before, other }) };
   });
 
   return [h("div", {}, panel, more.root), (next) => {

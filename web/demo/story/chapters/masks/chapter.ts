@@ -44,22 +44,18 @@ export const build: Build<Words> = (root, story, words) => {
         h("figure", { className: "matrix" }, matrix.root, h("figcaption", {}, words.axes)),
         h("div", { className: "mask-row" }, h("figure", {}, map.root, h("figcaption", {}, words.map)), h("p", {}, sees, " ", masked),
           h("p", { className: "cite" }, words.honest)))));
-  const guess = buildGuess(root, story, {
-    question: words.question,
-    options: words.options,
-    truth: ({ result: { trace }, config, layer, head, token }) => {
-      if (!isShown) { // once: later the visitor chooses
-        isShown = true;
-        choice.value = "causal";
-        story.choices.set("mask", "causal");
-        prefixRow = 0;
-        show();
-      }
-      const prefix = config.prefix.length, { keys, sees, shares } = attend(trace.scores(layer, head), "causal", { prefix, query: token });
-      const all = keys.length - prefix, seen = keys.filter((key, column) => key >= prefix && sees(0, column)).length;
-      const share = percent(shares.subarray(0, prefix).reduce((sum, one) => sum + one, 0));
-      return Promise.resolve({ option: seen === 0 ? "none" : seen === all ? "all" : "some", words: words.truth({ seen, all, share }) });
-    },
+  const guess = buildGuess(root, story, words, ({ result: { trace }, config, layer, head, token }) => {
+    if (!isShown) { // once: later the visitor chooses
+      isShown = true;
+      choice.value = "causal";
+      story.choices.set("mask", "causal");
+      prefixRow = 0;
+      show();
+    }
+    const prefix = config.prefix.length, { keys, sees, shares } = attend(trace.scores(layer, head), "causal", { prefix, query: token });
+    const all = keys.length - prefix, seen = keys.filter((key, column) => key >= prefix && sees(0, column)).length;
+    const share = percent(shares.subarray(0, prefix).reduce((sum, one) => sum + one, 0));
+    return { option: seen === 0 ? "none" : seen === all ? "all" : "some", words: words.truth({ seen, all, share }) };
   });
   root.append(cost.root,
     fold(story, words.uses.title, usesTable(words), cite(words.uses.rest)),

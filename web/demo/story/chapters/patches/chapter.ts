@@ -10,14 +10,13 @@ import { write } from "../../../write.ts";
 import { formula, row, sub, sumOver } from "../../formula.ts";
 import { signedScale } from "../../grid.ts";
 import { buildGuess } from "../../guess.ts";
-import { buildProduct, productsOf, sumOf } from "../../product.ts";
+import { buildProduct } from "../../product.ts";
 import { fold, linked } from "../../prose.ts";
 import type { Build, Scene } from "../../scene.ts";
 import { inkOf, tokenName } from "../../tokens.ts";
 import { rowOf } from "../../vectors.ts";
 import { loadWeights } from "../../weights.ts";
-import { FilterBars, TokenBars } from "./bars.ts";
-import { type Filters, pixelsOf, roundTop } from "./embed.ts";
+import { buildFilterBars, buildTokenBars, type Filters } from "./bars.ts";
 import { buildField } from "./field.ts";
 import { buildLift } from "./lift.ts";
 import type { Words } from "./texts/en.ts";
@@ -32,49 +31,43 @@ export const build: Build<Words> = (root, story, words) => {
   const lead = h("p", { className: "lead" }), cite = h("p", { className: "cite" }), shapes = h("p", { className: "shapes" });
   const lift = buildLift(words, (patch) => {
     if (scene && String(patch) !== String(scene.patch)) {
-      const pixels = pixelsOf(scene.result.input, scene.shape, patch), [row, column] = patch;
-      story.say(words.patch({ row: row + 1, column: column + 1, ink: percent(sumOf(pixels) / pixels.length) }));
+      const pixels = pixelsOf(scene, patch), [row, column] = patch;
+      story.say(words.patch({ row: row + 1, column: column + 1, ink: percent(pixels.reduce((sum, ink) => sum + ink, 0) / pixels.length) }));
       chosen = true;
     }
     story.choose({ patch });
   });
-  const product = buildProduct(words.numbers, words.rows), caption = h("h3");
-  product.root.firstElementChild!.id = "patches-numbers";
+  const product = buildProduct("patches", words), caption = h("h3");
   const again = () => scene && draw(scene);
-  const bars = new FilterBars(words, choices, again);
+  const bars = buildFilterBars(words, choices, again);
   const status = h("p", { className: "grid-words", role: "status" }, words.filtersLoading);
   const key = h("p", { className: "grid-legend" });
   const adding = choices.slider("added", "", [0, 1, 1], 1, again), { label, input } = adding;
   input.id = "patches-added";
-  const byHand = h("output", { id: "patches-sum", aria: { live: "off" } }), theirs = h("span", { className: "theirs" });
   const sum = h("div", { className: "adding" },
     h("div", { className: "adding-tools" }, label, player(words.addAll, playing(adding, 3200)),
       formula(sub("t", "d"), "=", sumOver("i"), sub("w", row("d", ",", "i")), sub("p", "i"), "+", sub("b", "d"))),
-    h("p", {}, byHand, " ", theirs));
-  const token = new TokenBars("patches-token"), tokenCaption = h("figcaption");
+    product.sum);
+  const token = buildTokenBars("patches-token"), tokenCaption = h("figcaption");
   const tokenFigure = h("figure", {}, tokenCaption, token.root);
   const filtersFigure = h("div", { className: "filters-figure" }, status, bars.root, key);
   const field = buildField(story, words);
   const stem = fold(story, words.stemTitle, h("p", {}, words.stemText), field.root);
-  const classText = h("p"), classKey = h("figcaption"), classBars = new TokenBars("patches-class");
+  const classText = h("p"), classKey = h("figcaption"), classBars = buildTokenBars("patches-class");
   const classToken = fold(story, words.classTitle, classText, h("figure", {},
     h("div", { className: "class-figure" }, h("span", { className: "empty-patch", aria: { hidden: "true" } }), classBars.root), classKey));
 
   root.append(lead);
-  const guess = buildGuess(root, story, {
-    question: words.question,
-    options: words.options,
-    async truth(now) {
-      const { prefix: { length: prefix }, width } = now.config, embedded = now.result.trace.tokens("embedded");
-      const empty = [...inkOf(now)].flatMap((ink, patch) => (ink === 0 ? [patch] : [])), [one] = empty;
-      if (one === undefined || empty.length < 2) return undefined;
-      const tokenOf = (patch: number) => rowOf(embedded, prefix + patch, width);
-      const apart = (patch: number) => tokenOf(patch).reduce((most, value, d) => Math.max(most, Math.abs(value - tokenOf(one)[d]!)), 0);
-      const other = empty.slice(1).reduce((best, patch) => (apart(patch) > apart(best) ? patch : best));
-      const name = (patch: number) => tokenName(prefix + patch, now, story.texts);
-      const values = { one: name(one), other: name(other), width, most: number(apart(other)) };
-      return apart(other) === 0 ? { option: "yes", words: words.equal(values) } : { option: "no", words: words.unequal(values) };
-    },
+  const guess = buildGuess(root, story, words, async (now) => {
+    const { prefix: { length: prefix }, width } = now.config, embedded = now.result.trace.tokens("embedded");
+    const empty = [...inkOf(now)].flatMap((ink, patch) => (ink === 0 ? [patch] : [])), [one] = empty;
+    if (one === undefined || empty.length < 2) return undefined;
+    const tokenOf = (patch: number) => rowOf(embedded, prefix + patch, width);
+    const apart = (patch: number) => tokenOf(patch).reduce((most, value, d) => Math.max(most, Math.abs(value - tokenOf(one)[d]!)), 0);
+    const other = empty.slice(1).reduce((best, patch) => (apart(patch) > apart(best) ? patch : best));
+    const name = (patch: number) => tokenName(prefix + patch, now, story.texts);
+    const values = { one: name(one), other: name(other), width, most: number(apart(other)) };
+    return apart(other) === 0 ? { option: "yes", words: words.equal(values) } : { option: "no", words: words.unequal(values) };
   });
   root.append(
     h("div", { className: "panel" }, h("div", { className: "side-by-side" }, lift.root, filtersFigure),
@@ -114,9 +107,9 @@ export const build: Build<Words> = (root, story, words) => {
     bars.fit(filters, shape.patchCols, dark);
   };
   const draw = (now: Scene) => {
-    const { result, shape, patch, config, dark } = now, { width } = config;
+    const { result, patch, config, dark } = now, { width } = config;
     const embedded = result.trace.tokens("embedded"), top = roundTop(signedScale(embedded).signed);
-    const own = rowOf(embedded, now.token, width), pixels = pixelsOf(result.input, shape, patch);
+    const own = rowOf(embedded, now.token, width), pixels = pixelsOf(now, patch);
     const colour = (ink: number) => css(tone(ink, dark));
     lift.draw(now);
     write(caption, words.unrolled({ row: patch[0] + 1, column: patch[1] + 1, pixels: pixels.length }));
@@ -125,18 +118,13 @@ export const build: Build<Words> = (root, story, words) => {
     if (plain) sum.hidden = !filters;
     if (filters) {
       fitFilters(filters, now);
-      bars.follow(own);
-      const d = bars.chosen, added = input.valueAsNumber, all = filters.size;
-      const weights = rowOf(filters.weights, d, all), products = productsOf(pixels, weights);
-      const bias = filters.bias?.[d] ?? 0, part = sumOf(products, added);
-      product.draw({ inputs: pixels, colour, weights, products, added, dark });
-      bars.draw(own, top, part + bias);
+      const d = bars.chosen(own), added = input.valueAsNumber, all = filters.size;
+      const weights = rowOf(filters.weights, d, all), bias = filters.bias?.[d] ?? 0;
+      bars.draw(own, d, product.multiply({ inputs: pixels, colour, weights, bias, model: own[d]!, added, dark }), top);
+      product.output.dataset.filter = String(d);
       write(key, words.filtersKey({ top: String(top) }));
       label.firstChild!.textContent = words.added({ filter: d + 1 });
       input.setAttribute("aria-valuetext", words.addedOf({ added, all }));
-      write(byHand, words.sum({ added, all, sum: number(part, 4), bias: number(bias, 4), value: number(part + bias, 4) }));
-      write(theirs, words.model({ value: number(own[d]!, 4) }));
-      Object.assign(byHand.dataset, { filter: d, sum: part + bias, model: own[d] });
     } else product.draw({ inputs: pixels, colour, dark });
     if (!plain) {
       field.draw(now);
@@ -156,3 +144,21 @@ export const build: Build<Words> = (root, story, words) => {
     chosen = false;
   };
 };
+
+/** A patch's pixels, line by line. */
+function pixelsOf({ result: { input }, shape }: Scene, [row, column]: readonly [number, number]): Float32Array {
+  const { cols, patchRows, patchCols } = shape;
+  const pixels = new Float32Array(patchRows * patchCols);
+  for (let y = 0; y < patchRows; y++) {
+    const start = (row * patchRows + y) * cols + column * patchCols;
+    pixels.set(input.subarray(start, start + patchCols), y * patchCols);
+  }
+  return pixels;
+}
+
+/** The smallest of 1, 2, 5, 10, … that is not below `most`: the end of a scale that seldom changes. */
+function roundTop(most: number): number {
+  if (!(most > 0)) return 1;
+  const ten = 10 ** Math.floor(Math.log10(most));
+  return ([1, 2, 5].find((step) => step * ten >= most) ?? 10) * ten;
+}

@@ -2,15 +2,14 @@
 import { css, paint, tone } from "../../../colour.ts";
 import { accent } from "../../../pixels.ts";
 import { scaled } from "../../../figure/canvas.ts";
-import { inside, lengthOf, type Span } from "../../../receptive.ts";
+import { inside, lengthOf, seenBy, type Span, stridesOf, unitOf } from "../../../receptive.ts";
 import { h } from "../../../dom.ts";
 import { player, playing, saveable } from "../../../figure/parts.ts";
 import type { Scene, Story } from "../../scene.ts";
-import { fieldsOf } from "./embed.ts";
 import type { Words } from "./texts/en.ts";
 
 export function buildField({ choices }: Story, own: Words) {
-  const canvas = h("canvas");
+  const canvas = saveable(h("canvas"), own.fieldFigure);
   const words = h("p", { id: "patches-field-words" });
   let scene: Scene | undefined;
   let fitted: unknown;
@@ -25,12 +24,11 @@ export function buildField({ choices }: Story, own: Words) {
     words.textContent = own.field({ passed, rows, columns, inside: seen, all: shape.rows * shape.cols });
     Object.assign(words.dataset, { passed, top: down[passed]![0], bottom: down[passed]![1] });
     Object.assign(words.dataset, { left: across[passed]![0], right: across[passed]![1] });
-    input.setAttribute("aria-valuetext", words.textContent);
-    canvas.setAttribute("aria-label", words.textContent);
+    input.ariaValueText = canvas.ariaLabel = words.textContent;
   };
   const passing = choices.slider("passed", own.passed, [0, 1, 1], 1, shown), { label, input } = passing;
   input.id = "patches-passed";
-  const root = h("figure", { className: "field" }, saveable(canvas, own.fieldFigure), words, label,
+  const root = h("figure", { className: "field" }, canvas, words, label,
     h("div", { className: "figure-tools" },
       player(own.grow, playing(passing, 2400))));
 
@@ -43,6 +41,15 @@ export function buildField({ choices }: Story, own: Words) {
       shown();
     },
   };
+}
+
+/** Along one side: the pixels known to the places above a patch after 0, 1, … convolutions of a stem. */
+function fieldsOf(config: Scene["config"], patchSize: number, index: number): Span[] {
+  const strides = stridesOf(config);
+  return [0, ...strides].map((_, passed) => {
+    const before = strides.slice(0, passed), unit = unitOf(before);
+    return seenBy([Math.floor((index * patchSize) / unit), Math.ceil(((index + 1) * patchSize) / unit) - 1], before);
+  });
 }
 
 const ZOOM = 8; // CSS pixels for a pixel of the image

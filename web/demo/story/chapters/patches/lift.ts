@@ -13,11 +13,9 @@ const SIDE = 280; // CSS pixels
 const GAP = 0.16; // of a cell, between patches that have lifted off
 
 export function buildLift(words: Words, choose: (patch: [row: number, column: number]) => void) {
-  const canvas = h("canvas", { id: "patches-grid", tabIndex: 0 });
-  canvas.setAttribute("role", "application");
-  canvas.setAttribute("aria-roledescription", words.chooser);
-  canvas.setAttribute("aria-label", words.grid);
-  canvas.setAttribute("aria-description", words.gridKeys);
+  const canvas = saveable(h("canvas", {
+    id: "patches-grid", tabIndex: 0, role: "application", aria: { roledescription: words.chooser, description: words.gridKeys },
+  }), words.grid);
   let scene: Scene | undefined, lift = 1;
   const shown = () => scene && paintLift(canvas, scene, lift);
   choosePatch(
@@ -31,7 +29,7 @@ export function buildLift(words: Words, choose: (patch: [row: number, column: nu
   }));
 
   return {
-    root: h("figure", { className: "lift" }, saveable(canvas, words.grid)),
+    root: h("figure", { className: "lift" }, canvas),
     draw(next: Scene) {
       scene = next;
       shown();

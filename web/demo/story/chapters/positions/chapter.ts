@@ -14,10 +14,10 @@ import { coalesce } from "../../work.ts";
 import { buildGuess } from "../../guess.ts";
 import type { Build, Scene, Story, Traced } from "../../scene.ts";
 import { type PositionKind, KINDS, type Placed } from "./kinds.ts";
-import { buildMeasured } from "./measured.ts";
 import { ROUNDING, largestChange } from "./numbers.ts";
 import { buildPicture } from "./picture.ts";
 import { buildScramble, PATCHES, type Scramble, scrambleOf } from "./scramble.ts";
+import { buildMeasured } from "./tables.ts";
 import type { Words } from "./texts/en.ts";
 
 /** Validation accuracy and its spread, in %, of the small models of weights/experiments.md. */
@@ -44,7 +44,7 @@ export const build: Build<Words> = (root, story, words) => {
   const [token, tokenSpread] = percentOf(POOLS.token), [mean, meanSpread] = percentOf(POOLS.mean);
 
   root.append(h("p", { className: "lead" }, words.lead));
-  const guess = buildGuess(root, story, { question: words.question, options: words.options, truth: (now) => truthOf(now, story, words) });
+  const guess = buildGuess(root, story, words, (now) => truthOf(now, story, words));
   root.append(
     h("div", { className: "panel" }, kind.root, note, status, figure.root),
     positions, measured.root,

@@ -1,19 +1,18 @@
 /** Swaps patches of the drawing, and shows what this does to the attention matrix and to the answer. */
 import { shuffled } from "../../../../base/scramble.mjs";
 import { button, h } from "../../../dom.ts";
-import { buildTable, saveable, tableRow } from "../../../figure/parts.ts";
+import { saveable } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
-import { number } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
 import type { Choices } from "../../choices.ts";
 import type { Story } from "../../scene.ts";
 import { inkOf } from "../../tokens.ts";
 import { largest } from "../../vectors.ts";
-import { Board } from "./board.ts";
+import { buildBoard } from "./board.ts";
 import { type Part, patchOf, type Placed } from "./kinds.ts";
 import { buildMatrices } from "./matrices.ts";
 import { briefly, isInOrder, largestChange, ROUNDING } from "./numbers.ts";
-import { pair } from "./pair.ts";
+import { buildLogits } from "./tables.ts";
 import type { Words } from "./texts/en.ts";
 
 /** What the visitor chose. */
@@ -91,22 +90,20 @@ function emptiest(placed: Placed): [place: number, other: number] {
 
 /** The drawing as it is, and as the model gets it: there patches can be swapped. */
 function buildBoards(story: Story, words: Words, scramble: Scramble, swap: Swap, nameOf: (place: number) => string) {
-  const before = new Board(words.before);
-  const after = new Board(words.after, words.keys, {
+  const before = buildBoard();
+  const after = buildBoard({
+    keys: words.keys,
     swap,
     hold: (place) => story.say(place === undefined ? words.dropped : words.held({ place: nameOf(place) })),
     point(place, byKey) {
       const patch = place === undefined ? undefined : scramble.order[place];
-      if (before.marked !== patch) {
-        before.marked = patch;
-        before.draw();
-      }
+      before.mark(patch);
       if (byKey) story.say(patch === place ? nameOf(place!) : words.from({ place: nameOf(place!), patch: nameOf(patch!) }));
     },
   });
   const [readBefore, readAfter] = [h("strong"), h("strong")];
   const figures = [
-    h("figure", {}, h("figcaption", {}, words.before, readBefore), before.canvas),
+    h("figure", {}, h("figcaption", {}, words.before, readBefore), saveable(before.canvas, words.before)),
     h("figure", {}, h("figcaption", {}, words.after, readAfter), saveable(after.canvas, words.after))];
   const draw = (placed: Placed) => {
     const { scene: { dark }, shape, traced: { input: image }, order } = placed;
@@ -150,32 +147,6 @@ function buildVerdict(words: Words) {
       : label === now ? words.stays({ label }) : words.turns({ before: label, after: now }));
     root.classList.toggle("same", change <= ROUNDING);
     return words.changeIs({ change: number.textContent!, says: says.textContent! });
-  };
-  return { root, draw };
-}
-
-/** The ten logits before and after, side by side. */
-function buildLogits(words: Words) {
-  const root = buildTable(words.logits, [words.digit, "", words.start, words.end], [], "scores");
-  root.prepend(h("caption", {}, words.logits));
-  const rows: ((before: number, after: number, top: number, best: boolean) => void)[] = [];
-  const addRow = (label: string) => {
-    const bars = pair(true), before = h("td"), after = h("td");
-    const row = tableRow(label, h("td", {}, bars.root), before, after);
-    root.tBodies[0]!.append(row);
-    rows.push((a, b, top, best) => {
-      bars.set(a, b, top);
-      write(before, number(a));
-      write(after, number(b));
-      Object.assign(row.dataset, { before: String(a), after: String(b) });
-      row.classList.toggle("best", best);
-    });
-  };
-  const draw = ({ config, before, after }: Placed) => {
-    if (rows.length === 0) config.labels.forEach(addRow);
-    const zeros = new Float32Array(before.logits.length);
-    const top = Math.max(largestChange(before.logits, zeros), largestChange(after.logits, zeros));
-    rows.forEach((set, i) => set(before.logits[i]!, after.logits[i]!, top, after.classes[0]!.index === i));
   };
   return { root, draw };
 }

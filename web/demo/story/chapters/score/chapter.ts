@@ -61,17 +61,13 @@ export const build: Build<Words> = (root, story, own) => {
   view.whose.append(whose.root);
   const question = h("div", { className: "search-and-guess" }, buildSearch(own));
   root.append(h("p", { className: "lead" }, own.lead), question, view.panel, ...view.folds, cite(own.cite));
-  const guess = buildGuess(question, story, {
-    question: own.question,
-    options: own.options,
-    async truth(now) {
-      const { config, result, layer, head } = now, hasClass = config.prefix[0] === "class";
-      const query = hasClass ? 0 : now.token, { weights } = answerOf(headOf(now, query)), most = largest(weights);
-      const ink = inkOf({ result, shape: now.shape })[most - config.prefix.length];
-      const values = { head: head + 1, layer: layer + 1, share: percent(weights[most]!), token: tokenName(most, now, story.texts) };
-      if (most === query) return { option: "itself", words: own.onItself(values) };
-      return ink === undefined ? undefined : ink > 0 ? { option: "ink", words: own.onInk(values) } : { option: "paper", words: own.onPaper(values) };
-    },
+  const guess = buildGuess(question, story, own, async (now) => {
+    const { config, result, layer, head } = now, hasClass = config.prefix[0] === "class";
+    const query = hasClass ? 0 : now.token, { weights } = answerOf(headOf(now, query)), most = largest(weights);
+    const ink = inkOf({ result, shape: now.shape })[most - config.prefix.length];
+    const values = { head: head + 1, layer: layer + 1, share: percent(weights[most]!), token: tokenName(most, now, story.texts) };
+    if (most === query) return { option: "itself", words: own.onItself(values) };
+    return ink === undefined ? undefined : ink > 0 ? { option: "ink", words: own.onInk(values) } : { option: "paper", words: own.onPaper(values) };
   });
   for (const canvas of view.pointed) {
     canvas.addEventListener("pointerleave", () => point(rest.left() ?? work?.key ?? 0));

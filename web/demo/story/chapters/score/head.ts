@@ -55,7 +55,7 @@ export const isChanged = (own: HeadNumbers, now: HeadNumbers, list: List): boole
 export const copyOf = ({ query, keys, values, bias }: HeadNumbers): HeadNumbers =>
   ({ query: query.slice(), keys: keys.slice(), values: values.slice(), bias });
 
-export const sum = (numbers: Float64Array): number => numbers.reduce((all, number) => all + number, 0);
+const sum = (numbers: Float64Array): number => numbers.reduce((all, number) => all + number, 0);
 
 function scoresOf({ query, keys, bias }: HeadNumbers): Float64Array {
   const d = query.length;

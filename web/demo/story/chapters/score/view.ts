@@ -10,9 +10,9 @@ import { productsOf } from "../../product.ts";
 import { fold } from "../../prose.ts";
 import type { Scene, Story } from "../../scene.ts";
 import { tokenName } from "../../tokens.ts";
-import { rowOf } from "../../vectors.ts";
+import { dot, rowOf } from "../../vectors.ts";
 import { buildFollowed } from "./followed.ts";
-import { type Answer, answerOf, outputOf, sum, type Work } from "./head.ts";
+import { type Answer, answerOf, outputOf, type Work } from "./head.ts";
 import { buildHeads, buildTokens } from "./heads.ts";
 import type { Stacks } from "./numbers.ts";
 import { buildSpread } from "./pictures.ts";
@@ -139,7 +139,7 @@ function drawValue(value: Stacks, { head, own, key, scene: { dark } }: Work, { w
 }
 
 function equationOf({ head, key, scene }: Work, { scores }: Answer, own: Words): string {
-  const d = head.query.length, whole = number(sum(productsOf(head.query, rowOf(head.keys, key, d))));
+  const d = head.query.length, whole = number(dot(head.query, rowOf(head.keys, key, d)));
   const values = { sum: whole, root: `√${d}`, score: number(scores[key]!), bias: number(head.bias[key]!) };
   return scene.config.position === "relative" ? own.sumBias(values) : own.sum(values);
 }

@@ -83,18 +83,14 @@ export const build: Build<Words> = (root, story, words) => {
       h("h3", {}, words.names[way]), grids[way].root, h("figcaption", {}, words.how[way])))),
     agree,
   );
-  const guess = buildGuess(root, story, {
-    question: words.question,
-    options: words.options,
-    async truth(now) {
-      const { input, classes: [whole] } = now.result, patch = largest(inkOf(now));
-      const covered = await story.attempt(now.model.classify(without(patch, input, now.shape)));
-      if (!covered) return undefined;
-      const [best] = covered.classes;
-      const option = best!.index !== whole!.index ? "other" : whole!.p - best!.p < HARDLY ? "same" : "doubt";
-      const [share, wholeShare] = [percent(best!.p), percent(whole!.p)];
-      return { option, words: words.covered({ patch: nameOf(patch), label: best!.label, share, whole: whole!.label, wholeShare }) };
-    },
+  const guess = buildGuess(root, story, words, async (now) => {
+    const { input, classes: [whole] } = now.result, patch = largest(inkOf(now));
+    const covered = await story.attempt(now.model.classify(without(patch, input, now.shape)));
+    if (!covered) return undefined;
+    const [best] = covered.classes;
+    const option = best!.index !== whole!.index ? "other" : whole!.p - best!.p < HARDLY ? "same" : "doubt";
+    const [share, wholeShare] = [percent(best!.p), percent(whole!.p)];
+    return { option, words: words.covered({ patch: nameOf(patch), label: best!.label, share, whole: whole!.label, wholeShare }) };
   });
   root.append(cite(words.cite));
   return (next) => {
