@@ -11,13 +11,13 @@ import { write } from "../../../write.ts";
 import type { Scene, Story } from "../../scene.ts";
 import { largest } from "../../vectors.ts";
 import { colourOfClass, drawStrip } from "./strip.ts";
-import { beginsOf, cut, runsOf, type Sample, Sweep } from "./sweep.ts";
+import { beginsOf, cut, runsOf, buildSweep, type Sample } from "./sweep.ts";
 import type { Words } from "./texts/en.ts";
 
 const MOST_RUNS = 5, BEST = 3; // answers, and classes, that are named
 
 export function buildStrokes(story: Story, words: Words["strokes"]) {
-  const sweep = new Sweep(story);
+  const sweep = buildSweep(story);
   let scene: Scene | undefined;
   let chosen = Infinity; // the moment's way of the pen; the whole drawing at first
 

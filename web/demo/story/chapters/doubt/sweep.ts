@@ -48,10 +48,9 @@ export function cut({ spots }: Way, length: number): Stroke[] {
 
 /** Whether the pen has gone on from where it was, so that what was known of `before` still holds. */
 const goesOn = (now: Way, before: Way): boolean =>
-  now.length >= before.length &&
-  before.spots.every((spot, i) => {
-    const same = now.spots[i];
-    return same?.x === spot.x && same.y === spot.y && same.width === spot.width && same.stroke === spot.stroke;
+  before.spots.every(({ x, y, width, stroke }, i) => {
+    const spot = now.spots[i];
+    return spot?.x === x && spot.y === y && spot.width === width && spot.stroke === stroke;
   });
 
 const FIRST_STEP = 4; // pad units
@@ -79,51 +78,49 @@ export interface Sample {
   uncertain: boolean;
 }
 
-export class Sweep {
-  way: Way = { spots: [], length: 0 };
-  lengths: number[] = [];
-  readonly #read = new Map<number, Sample>();
-  readonly #follow = follower();
-  readonly #story: Story;
-  #turn = 0; // of a drawing and a model
-  #scene?: Scene;
-
-  constructor(story: Story) {
-    this.#story = story;
-  }
-
-  /** What is read so far, in the order of time. */
-  get samples(): Sample[] {
-    return this.lengths.map((at) => this.#read.get(at)).filter((sample) => sample !== undefined);
-  }
-
-  /** Follows a scene. `changed` is called from time to time, and at the end. */
-  follow(scene: Scene, changed: () => void): void {
-    const before = this.#scene;
-    this.#scene = scene;
-    if (before?.model === scene.model && before.version === scene.version) return;
-    const way = wayOf(scene.strokes);
-    if (before?.model !== scene.model || !goesOn(way, this.way)) this.#read.clear();
-    this.#read.delete(this.way.length); // the whole drawing of then is a moment of no even step
-    this.way = way;
-    this.lengths = moments(way.length);
-    // A photo has a result of its own, and the strokes are an example.
-    if (!scene.photo) this.#read.set(way.length, sampleOf(way.length, scene, scene.result));
-    void this.#follow(++this.#turn, async (next) => {
-      for (const at of coarseFirst(this.lengths).filter((at) => !this.#read.has(at))) {
-        const result = await this.#story.classify({ ...scene, photo: undefined, strokes: cut(way, at), unfinished: at < way.length });
-        if (!(await next())) return false;
-        this.#read.set(at, sampleOf(at, scene, result));
-      }
-      return true;
-    }, changed);
-  }
+export function buildSweep(story: Story) {
+  const read = new Map<number, Sample>(), followWork = follower();
+  let way: Way = { spots: [], length: 0 }, lengths: number[] = [], last: Scene | undefined;
+  let turn = 0; // of a drawing and a model
+  return {
+    get way() {
+      return way;
+    },
+    get lengths() {
+      return lengths;
+    },
+    /** What is read so far, in the order of time. */
+    get samples() {
+      return lengths.map((at) => read.get(at)).filter((sample) => sample !== undefined);
+    },
+    /** Follows a scene. `changed` is called from time to time, and at the end. */
+    follow(scene: Scene, changed: () => void): void {
+      const isOther = last?.model !== scene.model;
+      if (!isOther && last!.version === scene.version) return;
+      last = scene;
+      const now = wayOf(scene.strokes);
+      if (isOther || !goesOn(now, way)) read.clear();
+      read.delete(way.length); // the whole drawing of then is a moment of no even step
+      way = now;
+      lengths = moments(way.length);
+      // A photo has a result of its own, and the strokes are an example.
+      if (!scene.photo) read.set(way.length, sampleOf(way.length, scene, scene.result));
+      void followWork(++turn, async (next) => {
+        for (const at of coarseFirst(lengths).filter((at) => !read.has(at))) {
+          const result = await story.classify({ ...scene, photo: undefined, strokes: cut(now, at), unfinished: at < now.length });
+          if (!(await next())) return false;
+          read.set(at, sampleOf(at, scene, result));
+        }
+        return true;
+      }, changed);
+    },
+  };
 }
 
-function sampleOf(at: number, { config }: Scene, result?: Classification): Sample {
-  const p = new Float64Array(config.classes);
-  for (const { index, p: share } of result?.classes ?? []) p[index] = share;
-  return { at, label: result?.classes[0]?.label ?? "", p, uncertain: result?.uncertain ?? true };
+function sampleOf(at: number, scene: Scene, result?: Classification): Sample {
+  const classes = result?.classes ?? [], p = new Float64Array(scene.config.classes);
+  for (const { index, p: share } of classes) p[index] = share;
+  return { at, label: classes[0]?.label ?? "", p, uncertain: result?.uncertain ?? true };
 }
 
 /** Every 16th first, then every 8th, … so that the whole is seen early and grows finer. */
