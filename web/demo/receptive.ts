@@ -12,9 +12,6 @@ export const unitOf = (strides: readonly number[]): number => strides.reduce((pr
 
 export const lengthOf = ([first, last]: Span): number => last - first + 1;
 
-/** The part of a span that lies in the image. */
-export const inside = ([first, last]: Span, size: number): Span => [Math.max(0, first), Math.min(size - 1, last)];
-
 /** The pixels that some places of a map see through the convolutions before it, which have these strides. */
 export const seenBy = (places: Span, strides: readonly number[]): Span =>
   strides.reduceRight<Span>(([first, last], stride) => [first * stride - 1, last * stride + 1], places);

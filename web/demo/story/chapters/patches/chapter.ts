@@ -17,7 +17,6 @@ import { inkOf, tokenName } from "../../tokens.ts";
 import { rowOf } from "../../vectors.ts";
 import { loadWeights } from "../../weights.ts";
 import { buildFilterBars, buildTokenBars, type Filters } from "./bars.ts";
-import { buildField } from "./field.ts";
 import { buildLift } from "./lift.ts";
 import type { Words } from "./texts/en.ts";
 
@@ -51,8 +50,6 @@ export const build: Build<Words> = (root, story, words) => {
   const token = buildTokenBars("patches-token"), tokenCaption = h("figcaption");
   const tokenFigure = h("figure", {}, tokenCaption, token.root);
   const filtersFigure = h("div", { className: "filters-figure" }, status, bars.root, key);
-  const field = buildField(story, words);
-  const stem = fold(story, words.stemTitle, h("p", {}, words.stemText), field.root);
   const classText = h("p"), classKey = h("figcaption"), classBars = buildTokenBars("patches-class");
   const classToken = fold(story, words.classTitle, classText, h("figure", {},
     h("div", { className: "class-figure" }, h("span", { className: "empty-patch", aria: { hidden: "true" } }), classBars.root), classKey));
@@ -72,7 +69,7 @@ export const build: Build<Words> = (root, story, words) => {
   root.append(
     h("div", { className: "panel" }, h("div", { className: "side-by-side" }, lift.root, filtersFigure),
       caption, product.root, sum, tokenFigure, shapes),
-    stem, classToken, cite);
+    classToken, cite);
 
   const weightsOf = loadWeights((failure) => {
     status.textContent = failure ? words.filtersMissing({ why: inWords(failure) }) : "";
@@ -95,7 +92,7 @@ export const build: Build<Words> = (root, story, words) => {
     cite.replaceChildren(...linked(plain ? words.cite : words.stemCite));
     product.fit(Array.from({ length: pixels }, (_, i) => words.place({ row: Math.floor(i / patchCols) + 1, column: (i % patchCols) + 1 })), patchCols, plain);
     shapes.textContent = words.shapes({ rows, columns: cols, patches, pixels, width });
-    stem.hidden = tokenFigure.hidden = plain;
+    tokenFigure.hidden = plain;
     filtersFigure.hidden = shapes.hidden = sum.hidden = !plain;
     classToken.hidden = config.prefix[0] !== "class";
   };
@@ -127,7 +124,6 @@ export const build: Build<Words> = (root, story, words) => {
       input.setAttribute("aria-valuetext", words.addedOf({ added, all }));
     } else product.draw({ inputs: pixels, colour, dark });
     if (!plain) {
-      field.draw(now);
       write(tokenCaption, words.token({ width }));
       token.draw(own, top, tokenCaption.textContent!);
     }
