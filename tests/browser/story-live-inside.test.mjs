@@ -26,7 +26,7 @@ describe("a run from inside", needsMnist, () => {
   };
   /** Waits until a figure shows these values. */
   const shows = (figure, want) => page.waitForFunction(([figure, want]) => {
-    const got = document.querySelector(`${figure} .grid canvas`)?.dataset.values?.split(",").map(Number);
+    const got = document.querySelector(`${figure} .grid canvas`)?.dataset.values?.split(" ").map(Number);
     return got?.length === want.length && got.every((value, at) => Math.abs(value - want[at]) < 1e-4);
   }, [figure, [...want]]);
   /** Chooses the patch in the corner of a grid by the keyboard, from wherever it is. */

@@ -39,3 +39,42 @@ export function cosines(matrix: Float32Array, width: number): Float32Array {
   return Float32Array.from({ length: rows.length ** 2 }, (_, i) =>
     cosine(rows[Math.floor(i / rows.length)]!, rows[i % rows.length]!));
 }
+
+/** The mean cosine of patches that share a side, and of all other pairs. */
+export function nearAndFar(all: Float32Array, columns: number): { near: number; far: number } {
+  const patches = Math.sqrt(all.length), sum = { near: 0, far: 0 }, count = { near: 0, far: 0 };
+  for (let a = 0; a < patches; a++) {
+    for (let b = a + 1; b < patches; b++) {
+      const down = Math.floor(b / columns) - Math.floor(a / columns), across = Math.abs((a % columns) - (b % columns));
+      const which = down + across === 1 ? "near" : "far";
+      sum[which] += all[a * patches + b]!;
+      count[which]++;
+    }
+  }
+  return { near: sum.near / count.near, far: sum.far / count.far };
+}
+
+/** The bias of relative positions in one head (T,T): its scores less q·k/√d. */
+export function biasOf(trace: Trace, layer: number, head: number): Float32Array {
+  const scores = trace.scores(layer, head);
+  const [q, k] = [trace.queries(layer, head), trace.keys(layer, head)];
+  const T = Math.sqrt(scores.length), d = q.length / T;
+  return scores.map((score, i) => {
+    const [query, key] = [rowOf(q, Math.floor(i / T), d), rowOf(k, i % T, d)];
+    return score - dot(query, key) / Math.sqrt(d);
+  });
+}
+
+/**
+ * A bias between patches as a picture (2·rows−1, 2·columns−1): the middle is the patch's bias with
+ * itself, the cell one to the right its bias with the patch to its right.
+ */
+export function byOffset(bias: Float32Array, prefix: number, rows: number, columns: number): Float32Array {
+  const T = prefix + rows * columns, across = 2 * columns - 1;
+  const token = (row: number, column: number) => prefix + row * columns + column;
+  return Float32Array.from({ length: (2 * rows - 1) * across }, (_, i) => {
+    const down = Math.floor(i / across) - rows + 1, right = (i % across) - columns + 1;
+    const [row, column] = [Math.max(0, -down), Math.max(0, -right)]; // a patch that has this neighbour
+    return bias[token(row, column) * T + token(row + down, column + right)]!;
+  });
+}

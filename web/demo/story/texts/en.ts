@@ -12,6 +12,7 @@ export const texts = {
   notLoaded: "The plain model did not load: {why}. The page’s own reads here.",
   example: "the pad is blank: this is an example",
   save: "Save a figure",
+  offset: { up: "{n} up", down: "{n} down", left: "{n} left", right: "{n} right", row: "same row", column: "same column" },
   more: "More: {title}",
   guess: {
     before: "Before you look:",

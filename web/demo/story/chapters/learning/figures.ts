@@ -8,14 +8,14 @@ import { percent } from "../../../logits.ts";
 import { decimal, number, percentage, whole } from "../../../texts/words.ts";
 import { buildGrid, patchGrid, signedScale } from "../../grid.ts";
 import { buildGuess } from "../../guess.ts";
+import { buildLikeness } from "../../places.ts";
 import { cite, fold } from "../../prose.ts";
 import type { Scene, Story, Traced } from "../../scene.ts";
 import { paperOf, patchIn } from "../../tokens.ts";
-import { cosine, cosines, positionsOf } from "../../vectors.ts";
+import { cosine, cosines, nearAndFar, positionsOf } from "../../vectors.ts";
 import { type Answers, buildAnswers } from "./answers.ts";
 import { buildChart, type Line } from "./chart.ts";
 import { buildFilters, type Filters, filtersOf } from "./filters.ts";
-import { nearAndFar } from "./similarity.ts";
 import type { Words } from "./texts/en.ts";
 
 const START = 4; // the stop that is shown first
@@ -53,7 +53,7 @@ export function buildFigures(steps: readonly number[], asked: HTMLElement, story
     columnName: (column) => words.step({ step: steps[column]! }),
     choose: (_, column) => stops.move(column),
   });
-  const positions = patchGrid(story, { label: words.positions, cell: 24, number }), near = h("figcaption", { id: "learning-near" });
+  const positions = buildLikeness(story, words.positions, 24), near = h("figcaption", { id: "learning-near" });
   const attention = patchGrid(story, { label: words.attention, cell: 24 }), where = h("figcaption");
   const rows = h("ol", { aria: { hidden: "true" } }, ...DIGITS.map((label) => h("li", {}, label)));
   const panel = h("div", { className: "panel" },
@@ -74,14 +74,13 @@ export function buildFigures(steps: readonly number[], asked: HTMLElement, story
     Object.assign(say.dataset, { step: String(steps[at]), label, p: String(p) });
     range.setAttribute("aria-valuetext", say.textContent);
     test.textContent = words.test({ images, right: percent(shares[at]!), loss: decimal(loss[at]!, 2) });
-    const { attention: map } = result, [rows, across] = map.grid, patches = rows * across;
-    const [row, column] = patchIn(scene, rows, across), from = row * across + column, marked = { row, column };
-    positions.draw({ values: all.subarray(from * patches, (from + 1) * patches), rows, columns: across, scale: { signed: 1 }, dark, marked });
+    const { attention: map } = result, [rows, across] = map.grid, [row, column] = patchIn(scene, rows, across);
+    positions.draw(all, across, scene);
     const mean = nearAndFar(all, across);
     near.textContent = words.nearAndFar({ near: number(mean.near), far: number(mean.far) });
     Object.assign(near.dataset, { near: String(mean.near), far: String(mean.far) });
     const layer = Math.min(scene.layer, map.layers - 1), head = Math.min(scene.head, map.heads - 1), values = map.fromClass(layer, head);
-    attention.draw({ values, rows, columns: across, scale: { low: 0, high: scaleOf([values], 1 / map.tokens).top }, dark, under: paperOf(scene), marked });
+    attention.draw({ values, rows, columns: across, scale: { low: 0, high: scaleOf([values], 1 / map.tokens).top }, dark, under: paperOf(scene), marked: { row, column } });
     where.textContent = words.attentionWords({ layer: layer + 1, layers: map.layers, head: head + 1, heads: map.heads });
   };
   const paintStrip = ({ dark }: Scene) => {

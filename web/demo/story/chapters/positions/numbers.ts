@@ -1,32 +1,5 @@
-/** What the chapter computes from a trace. T are the tokens, D is their width. It needs no DOM. */
-import type { Trace } from "vitrine";
+/** Orders of patches, and how far logits are apart. It needs no page. */
 import { decimal, number } from "../../../texts/words.ts";
-import { dot, rowOf } from "../../vectors.ts";
-
-/** The bias of relative positions in one head (T,T): its scores less q·k/√d. */
-export function biasOf(trace: Trace, layer: number, head: number): Float32Array {
-  const scores = trace.scores(layer, head);
-  const [q, k] = [trace.queries(layer, head), trace.keys(layer, head)];
-  const T = Math.sqrt(scores.length), d = q.length / T;
-  return scores.map((score, i) => {
-    const [query, key] = [rowOf(q, Math.floor(i / T), d), rowOf(k, i % T, d)];
-    return score - dot(query, key) / Math.sqrt(d);
-  });
-}
-
-/**
- * A bias between patches as a picture (2·rows−1, 2·columns−1): the middle is the patch's bias with
- * itself, the cell one to the right its bias with the patch to its right.
- */
-export function byOffset(bias: Float32Array, prefix: number, rows: number, columns: number): Float32Array {
-  const T = prefix + rows * columns, across = 2 * columns - 1;
-  const token = (row: number, column: number) => prefix + row * columns + column;
-  return Float32Array.from({ length: (2 * rows - 1) * across }, (_, i) => {
-    const down = Math.floor(i / across) - rows + 1, right = (i % across) - columns + 1;
-    const [row, column] = [Math.max(0, -down), Math.max(0, -right)]; // a patch that has this neighbour
-    return bias[token(row, column) * T + token(row + down, column + right)]!;
-  });
-}
 
 /** Without positions only rounding changes the logits. Larger changes than this are real. */
 export const ROUNDING = 1e-4;

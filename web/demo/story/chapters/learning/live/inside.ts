@@ -1,23 +1,21 @@
 /** The run from inside: its positions, and where its heads look in the visitor's drawing. */
-import type { Classification, VitConfig } from "vitrine";
+import type { VitConfig } from "vitrine";
 import { buildMaps, drawMaps } from "../../../../blocks.ts";
-import { readSafetensors } from "../../../../../base/safetensors.mjs";
 import { heatMap, scaleOfAll } from "../../../../overlay.ts";
 import { shapeOf } from "../../../../pixels.ts";
 import { number } from "../../../../texts/words.ts";
 import { h } from "../../../../dom.ts";
-import { buildGrid, patchGrid, signedScale } from "../../../grid.ts";
-import type { Scene, Story } from "../../../scene.ts";
+import { patchGrid, signedScale } from "../../../grid.ts";
+import { buildLikeness, buildOffsets } from "../../../places.ts";
+import type { Scene, Story, Traced } from "../../../scene.ts";
 import { paperOf, patchIn } from "../../../tokens.ts";
-import { rowOf } from "../../../vectors.ts";
-import { alike, biasOf, nearAndFar } from "../similarity.ts";
+import { biasOf, byOffset, cosines, nearAndFar, positionsOf } from "../../../vectors.ts";
 import type { Words } from "../texts/en.ts";
 
 /** What weights read in a drawing. */
 export interface Reading {
-  weights: Uint8Array<ArrayBuffer>;
   config: Readonly<VitConfig>;
-  result: Classification;
+  result: Traced;
 }
 
 /** A reading, and the choices of the visitor. */
@@ -76,16 +74,13 @@ function buildPositions(story: Story, words: Words["live"], config: Reading["con
 
 /** How like the chosen patch's position all others are. */
 function buildAlike(story: Story, words: Words["live"], config: Reading["config"]): Part {
-  const { gridRows: rows, gridCols: columns } = shapeOf(config);
-  const grid = patchGrid(story, { label: words.likeness, cell: SIDE / rows, number }), says = h("figcaption");
+  const { gridRows, gridCols } = shapeOf(config), { prefix, width } = config;
+  const likeness = buildLikeness(story, words.likeness, SIDE / gridRows), says = h("figcaption");
   return {
-    root: figure("positions", words.likeness, grid.root, says),
-    draw({ weights, scene }) {
-      const all = alike(readSafetensors(weights).tensors.get("pos_embed")!, rows * columns);
-      const [row, column] = patchIn(scene, rows, columns), values = rowOf(all, row * columns + column, rows * columns);
-      grid.draw({ values, rows, columns, scale: { signed: 1 }, dark: scene.dark, marked: { row, column } });
-      grid.canvas.dataset.values = values.join();
-      const { near, far } = nearAndFar(all, columns);
+    root: figure("positions", words.likeness, likeness.root, says),
+    draw({ result, scene }) {
+      const all = cosines(positionsOf(result.trace).subarray(prefix.length * width), width), { near, far } = nearAndFar(all, gridCols);
+      likeness.draw(all, gridCols, scene);
       says.textContent = words.alike({ near: number(near), far: number(far) });
     },
   };
@@ -93,23 +88,14 @@ function buildAlike(story: Story, words: Words["live"], config: Reading["config"
 
 /** What a head adds to its scores for each offset. All heads have one scale. */
 function buildBias(story: Story, words: Words["live"], config: Reading["config"]): Part {
-  const { gridRows, gridCols } = shapeOf(config), [rows, columns] = [2 * gridRows - 1, 2 * gridCols - 1];
-  const { up, down, left, right, row, column } = words.offset;
-  const offset = (n: number, before: typeof up, none: string, after: typeof up) => (n < 0 ? before({ n: -n }) : n > 0 ? after({ n }) : none);
-  const grid = buildGrid(story, {
-    label: words.bias, number, cell: SIDE / rows,
-    rowName: (at) => offset(at - gridRows + 1, up, row, down), columnName: (at) => offset(at - gridCols + 1, left, column, right),
-  });
-  const says = h("figcaption");
+  const shape = shapeOf(config), { gridRows, gridCols } = shape, { depth, heads, prefix } = config;
+  const offsets = buildOffsets(story, words.bias, SIDE / (2 * gridRows - 1)), says = h("figcaption");
   return {
-    root: figure("positions", words.bias, grid.root, says),
-    draw({ weights, scene, layer, head }) {
-      const { tensors } = readSafetensors(weights);
-      const biases = Array.from({ length: config.depth * config.heads }, (_, at) => biasOf(
-        tensors.get(`blocks.${Math.floor(at / config.heads)}.attn.rel_pos.relative_position_bias_table`)!, at % config.heads, rows * columns));
-      const values = biases[layer * config.heads + head]!;
-      grid.draw({ values, rows, columns, scale: signedScale(...biases), dark: scene.dark, marked: { row: gridRows - 1, column: gridCols - 1 } });
-      grid.canvas.dataset.values = values.join();
+    root: figure("positions", words.bias, offsets.root, says),
+    draw({ result, scene, layer, head }) {
+      const biases = Array.from({ length: depth * heads }, (_, at) =>
+        byOffset(biasOf(result.trace, Math.floor(at / heads), at % heads), prefix.length, gridRows, gridCols));
+      offsets.draw(biases[layer * heads + head]!, shape, signedScale(...biases), scene.dark);
       says.textContent = words.biasOf({ layer: layer + 1, head: head + 1 });
     },
   };
@@ -125,10 +111,10 @@ function buildAttention(story: Story, words: Words["live"], config: Reading["con
     root: figure("attention", words.attention, grid.root, says, h("p", { className: "axes" }, texts.axes), small),
     draw({ result, scene, layer, head }) {
       const { dark, patch } = scene, view = { map: "class", layer, head, patch, strength: 1 } as const;
-      const scale = scaleOfAll(result.attention!, view), { gridRows: rows, gridCols: columns } = shape;
-      const values = heatMap(result.attention!, view), [row, column] = patchIn(scene, rows, columns);
+      const scale = scaleOfAll(result.attention, view), { gridRows: rows, gridCols: columns } = shape;
+      const values = heatMap(result.attention, view), [row, column] = patchIn(scene, rows, columns);
       grid.draw({ values, rows, columns, scale: { low: 0, high: scale.top }, dark, under: paperOf({ result, shape, dark }), marked: { row, column } });
-      grid.canvas.dataset.values = values.join();
+      grid.canvas.dataset.values = values.join(" ");
       says.textContent = names.button(layer + 1, head + 1);
       drawMaps(small, { model: { config }, reading: { result }, dark, view }, scale, (value, { top }) => value / top);
     },

@@ -7,7 +7,7 @@ import { decimal, percentage, whole } from "../../../../texts/words.ts";
 import { Bars } from "../../../bars.ts";
 import { coalesce } from "../../../work.ts";
 import { buildGrid, signedScale } from "../../../grid.ts";
-import type { Scene, Story } from "../../../scene.ts";
+import type { Scene, Story, Traced } from "../../../scene.ts";
 import { buildChart } from "../chart.ts";
 import { buildFilters, type Filters, filtersOf } from "../filters.ts";
 import type { Words } from "../texts/en.ts";
@@ -125,7 +125,7 @@ async function readOnce(weights: Weights, { photo, strokes }: Scene): Promise<Re
   const { channels, image_size: [rows, cols] } = vit.config;
   const image = photo?.length === channels * rows * cols ? photo : drawingOf(strokes); // another size cannot take the photo's image
   try {
-    return { weights, config: vit.config, result: await vit.classify(image, { attention: true }) };
+    return { config: vit.config, result: await vit.classify(image, { attention: true, trace: true }) as Traced };
   } finally {
     vit.dispose();
   }

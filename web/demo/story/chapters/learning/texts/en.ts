@@ -79,7 +79,6 @@ export const texts = {
     alike: "Mean cosine of patches that share a side: {near}; of all others: {far}.",
     bias: "What a head adds to its scores for each offset",
     biasOf: "Layer {layer}, head {head}: the middle is the patch itself.",
-    offset: { up: "{n} up", down: "{n} down", left: "{n} left", right: "{n} right", row: "same row", column: "same column" },
     from: "Images from",
     sources: { mnist: "MNIST", folder: "a folder", idx: "IDX files" },
     pick: { folder: "A folder with a subfolder for each class", idx: "Images and labels, as they are or .gz" },

@@ -61,12 +61,6 @@ export const texts = {
     number: "number {n}",
     alike: "How alike the chosen patch’s position is to the others: the cosine",
     bias: "Added to a score, by offset",
-    sameRow: "same row",
-    sameColumn: "same column",
-    up: "{n} up",
-    down: "{n} down",
-    left: "{n} left",
-    right: "{n} right",
   },
   papers: "A set without positions, and the kinds compared: Dosovitskiy et al., appendix D.4, arXiv:2010.11929. 1-D: Vaswani et al., arXiv:1706.03762. 2-D: Chen, Xie and He, arXiv:2104.02057. Relative: Shaw et al., arXiv:1803.02155; a number for each offset: Liu et al., arXiv:2103.14030.",
 
