@@ -8,7 +8,7 @@ import { COUNTS, packDigits, PIXELS, unpackDigits } from "../../web/base/digits.
 import { importTypescript } from "../../web/scripts/typescript.mjs";
 
 const recipe = await importTypescript("web/demo/story/chapters/learning/live/recipe.ts");
-const { RECENT, RecentLoss } = await importTypescript("web/demo/story/chapters/learning/live/run.ts");
+const { RECENT, recentLoss } = await importTypescript("web/demo/story/chapters/learning/live/run.ts");
 const { biasOf, byOffset, cosines, positionsOf } = await importTypescript("web/demo/story/vectors.ts");
 
 /** Trains a step on an image of each class. Returns what `take` makes of the trainer, or the model's config. */
@@ -79,7 +79,7 @@ test("the presets and their breaks: each changes one thing only", () => {
 });
 
 test("the shown loss is the mean over the images of the last steps, of which an epoch's last has fewer", () => {
-  const batch = 4, images = 30, steps = 8, recent = new RecentLoss(batch, images); // 7 batches of 4, and one of 2
+  const batch = 4, images = 30, steps = 8, recent = recentLoss(batch, images); // 7 batches of 4, and one of 2
   const sizes = Array.from({ length: 3 * steps }, (_, at) => (at % steps === steps - 1 ? 2 : 4));
   const losses = sizes.map((_, at) => 2 / (1 + at) + (at % 3));
   const mean = (from, to) => {

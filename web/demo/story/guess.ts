@@ -42,8 +42,8 @@ export function buildGuess<Option extends string>(root: HTMLElement, story: Stor
   root.append(h("div", { className: "guess", role: "group", ariaLabel: question },
     h("p", {}, h("em", {}, words.before), ` ${question}`), h("div", { className: "options" }, ...buttons), says, ...(onward ? [onward] : [])));
   return (next: Scene): void => {
-    const same = scene?.model === next.model && scene.version === next.version;
+    const isOther = scene?.result !== next.result;
     scene = next;
-    if (chosen && !same) check(next);
+    if (chosen && isOther) check(next);
   };
 }

@@ -15,7 +15,7 @@ import { h } from "../dom.ts";
 import { buildSaves } from "../figure/parts.ts";
 import { buildRail, chaptersIn, stepsIn } from "./rail.ts";
 import type { Chapter, Page, Scene, Selection, Story, Traced } from "./scene.ts";
-import { Teller } from "./teller.ts";
+import { buildTeller } from "./teller.ts";
 import type { texts } from "./texts/en.ts";
 import { inkOf, patchOfToken } from "./tokens.ts";
 import { largest } from "./vectors.ts";
@@ -50,7 +50,7 @@ export function tell(root: HTMLElement, given: Page): () => void {
   const page: Telling = { ...given, beyond: {} }, { state } = page, status = root.querySelector<HTMLElement>("#story-status")!;
   let scene: Scene | undefined;
   let reading = false;
-  const teller = new Teller(state, page.redraw, (why, retry) =>
+  const teller = buildTeller(state, page.redraw, (why, retry) =>
     showError(status, sentencesOf<typeof texts>("story").notLoaded({ why }), () => {
       status.replaceChildren();
       retry();

@@ -13,3 +13,16 @@ export const cite = (text: string): HTMLParagraphElement => h("p", { className: 
 /** The second visit's matter, folded. */
 export const fold = (story: Story, title: string, ...parts: (Node | string)[]): HTMLDetailsElement =>
   h("details", { className: "more" }, h("summary", {}, story.words.more({ title })), ...parts);
+
+/** Draws what a fold shows only while it is open, and when it opens. */
+export function whenOpen<Shown>(fold: HTMLDetailsElement, draw: (shown: Shown) => void): (shown: Shown) => void {
+  let last: Shown | undefined;
+  const show = () => {
+    if (fold.open && last !== undefined) draw(last);
+  };
+  fold.addEventListener("toggle", show);
+  return (shown) => {
+    last = shown;
+    show();
+  };
+}

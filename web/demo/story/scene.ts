@@ -28,7 +28,7 @@ export interface Scene extends Selection {
   strokes: Stroke[]; // beside a photo and on a blank pad, those of the page's own example
   unfinished: boolean; // the pen is still down
   version: number; // of the drawing
-  result: Traced;
+  result: Traced; // another one for each drawing and model
   token: number; // of the chosen patch, the prefix counted
   dark: boolean;
 }

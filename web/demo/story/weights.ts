@@ -1,6 +1,8 @@
 /** The weights of the story's model, from its file, because the API gives none. */
 import { readSafetensors } from "../../base/safetensors.mjs";
-import type { Scene } from "./scene.ts";
+import { inWords } from "../remedy.ts";
+import { write } from "../write.ts";
+import type { Scene, Story } from "./scene.ts";
 
 /** Gives a tensor by its name in the file, as floats; undefined where the model has none. */
 export type Weights = (name: string) => Float32Array | undefined;
@@ -25,8 +27,8 @@ async function weightsIn(file: Scene["file"]): Promise<Weights> {
 /** All chapters read one file. */
 let last: { file: Scene["file"]; weights: Promise<Weights> } | undefined;
 
-/** Returns what gives a scene's weights once they are here. `done` is told why they are not, if so. */
-export function loadWeights(done: (failure?: unknown) => void): (scene: Scene) => Weights | undefined {
+/** Returns what gives a scene's weights once they are here, when all is drawn again. `status` says why they are not, if so. */
+export function loadWeights(story: Story, status: HTMLElement, missing: (values: { why: string }) => string): (scene: Scene) => Weights | undefined {
   let file: Scene["file"] | undefined, loaded: Weights | undefined;
   const load = async (wanted: Scene["file"]) => {
     [file, loaded] = [wanted, undefined];
@@ -35,12 +37,13 @@ export function loadWeights(done: (failure?: unknown) => void): (scene: Scene) =
       const weights = await last.weights;
       if (file !== wanted) return; // another model was chosen
       loaded = weights;
-      done();
+      write(status, "");
+      story.redraw();
     } catch (failure) {
       if (last?.file === wanted) last = undefined;
       if (file !== wanted) return;
       file = undefined; // the next scene tries again
-      done(failure);
+      write(status, missing({ why: inWords(failure) }));
     }
   };
   return (scene) => {

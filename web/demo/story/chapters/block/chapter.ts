@@ -2,12 +2,11 @@
 import { h } from "../../../dom.ts";
 import { saveable, svg } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
-import { inWords } from "../../../remedy.ts";
 import { write } from "../../../write.ts";
 import { signedColour, signedScale } from "../../grid.ts";
 import { buildGuess, HARDLY } from "../../guess.ts";
 import { buildProduct } from "../../product.ts";
-import { cite, fold } from "../../prose.ts";
+import { cite, fold, whenOpen } from "../../prose.ts";
 import type { Build, Scene, Story } from "../../scene.ts";
 import { tokenName } from "../../tokens.ts";
 import { rowOf } from "../../vectors.ts";
@@ -45,10 +44,7 @@ export const build: Build<Words> = (root, story, words) => {
   const chosen = choices.of("part");
   open(isPart(chosen) ? chosen : "norm1");
 
-  const weightsOf = loadWeights((failure) => {
-    status.textContent = failure ? words.missing({ why: inWords(failure) }) : "";
-    if (!failure) story.redraw();
-  });
+  const weightsOf = loadWeights(story, status, words.missing);
   return (scene) => {
     const { config, layer } = scene, hasClass = config.prefix[0] === "class";
     whose.root.hidden = !hasClass;
@@ -62,7 +58,7 @@ export const build: Build<Words> = (root, story, words) => {
       .filter(Boolean).join(" "));
     road.draw(way);
     opened.draw(way);
-    lists.draw(way, weights);
+    lists.draw({ way, weights });
     guess(scene);
   };
 };
@@ -84,19 +80,24 @@ function wayOf(scene: Scene, token: number, weights: Weights | undefined): Way {
   return { scene, token, tokens: [before, middle, after], added, shares, inside };
 }
 
+interface Shown {
+  way: Way;
+  weights: Weights | undefined;
+}
+
 /** One number of the chosen head's query, key or value as a product. */
 function buildLists(story: Story, words: Words) {
   const text = h("p");
-  const again = () => last && draw(...last);
+  const again = () => last && draw(last);
   const which = story.choices.chips("list", words.which, [["q", "q"], ["k", "k"], ["v", "v"]], "q", again);
   const one = story.choices.slider("number", words.number, [1, 1, 1], 1, again);
   const product = buildProduct("block", words);
   const root = fold(story, words.productTitle, text, h("div", { className: "choosing" }, which.root, one.label), product.root, product.sum);
-  let last: [Way, Weights | undefined] | undefined, fitted = 0;
-  const draw = (way: Way, weights: Weights | undefined) => {
-    last = [way, weights];
-    const { scene: { config, layer, head, result: { trace }, dark }, token, inside } = way;
-    if (!weights || !inside || !root.open) return;
+  let last: Shown | undefined, fitted = 0;
+  const draw = whenOpen(root, (shown: Shown) => {
+    last = shown;
+    const { way: { scene: { config, layer, head, result: { trace }, dark }, token, inside }, weights } = shown;
+    if (!weights || !inside) return;
     const d = config.head_width, at = ["q", "k", "v"].indexOf(which.value);
     one.input.max = String(d);
     story.choices.restore("number", one.input);
@@ -106,8 +107,7 @@ function buildLists(story: Story, words: Words) {
     const { signed } = signedScale(inputs), own = [trace.queries, trace.keys, trace.values][at]!.call(trace, layer, head)[token * d + n]!;
     product.multiply({ inputs, colour: (value) => signedColour(value, signed, dark), weights: row, bias, model: own, dark });
     write(text, `${words.productText({ n: n + 1, sign: which.value, head: head + 1 })} ${config.qk_norm ? words.qkNorm : ""}`);
-  };
-  root.addEventListener("toggle", () => last && draw(...last));
+  });
   return { root, draw };
 }
 

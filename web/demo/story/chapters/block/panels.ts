@@ -20,16 +20,12 @@ interface Panel {
   draw(way: Way): void;
 }
 
-const left = (...parts: Node[]) => h("div", {}, ...parts);
-const paragraph = () => h("p");
-const shapesLine = () => h("p", { className: "shapes" });
-
 const [DOTS, ENDS] = [420, 3.2];
 
 /** The norm: its numbers before and after, as dots on a line. */
 function buildNorm(at: 0 | 1, words: Words): Panel {
-  const text = paragraph(), shapes = shapesLine();
-  const dots = svg("svg", { class: "dots", viewBox: `0 0 ${DOTS + 60} 112`, role: "img", "aria-label": words.dots });
+  const text = h("p"), shapes = h("p", { className: "shapes" });
+  const dots = svg("svg", { class: "dots", viewBox: `0 0 ${DOTS + 60} 112` });
   const lines = [28, 82].map((y, which) => {
     const points = svg("g"), mean = svg("path", { class: "mean" });
     dots.append(svg("path", { class: "line", d: `M60 ${y}H${DOTS + 60}` }), svg("text", { x: 0, y: y + 4 }, which ? words.afterNorm : words.beforeNorm), points, mean);
@@ -37,7 +33,7 @@ function buildNorm(at: 0 | 1, words: Words): Panel {
   });
   const math = formula(sub("y", "i"), "=", sub("g", "i"), over(row(sub("x", "i"), "−", "μ"), root(row(sup("σ", "2"), "+", "ε"))), "+", sub("b", "i"));
   return {
-    parts: [left(text, math, shapes), saveable(dots, words.dots)],
+    parts: [h("div", {}, text, math, shapes), saveable(dots, words.dots)],
     draw({ scene: { config: { width } }, shares, inside }) {
       if (!inside) return write(text, words.loading);
       const { x, y, mean, spread, gain, bias } = inside.norms[at]!, least = (list: Iterable<number>) => number(Math.min(...list)), most = (list: Iterable<number>) => number(Math.max(...list));
@@ -56,10 +52,10 @@ function buildNorm(at: 0 | 1, words: Words): Panel {
 }
 
 function buildAttention(story: Story, words: Words): Panel {
-  const text = paragraph(), shapes = shapesLine(), maps = buildMaps(story.texts, words, (head) => story.choose({ head }));
+  const text = h("p"), shapes = h("p", { className: "shapes" }), maps = buildMaps(story.texts, words, (head) => story.choose({ head }));
   const math = formula("softmax", "(", over(row("Q", sup("K", "T")), root("d")), ")", "V");
   return {
-    parts: [left(text, math, shapes), maps.root],
+    parts: [h("div", {}, text, math, shapes), maps.root],
     draw({ scene, token, shares }) {
       const { config } = scene, { heads, width, head_width: d } = config, tokens = shares[0]!.length;
       write(text, (config.attention === "per_head" ? words.attentionPerHead : words.attentionText)({ heads }));
@@ -74,8 +70,8 @@ function buildAttention(story: Story, words: Words): Panel {
 const [CURVE, RANGE] = [240, 4];
 
 function buildMlp(words: Words): Panel {
-  const text = paragraph(), shapes = shapesLine(), said = h("p", { className: "unit", aria: { live: "polite" } }), caption = h("p", { className: "grid-legend" });
-  const grid = svg("svg", { class: "units", role: "slider", tabindex: 0 }), curve = svg("svg", { class: "curve", role: "img", viewBox: `-6 -6 ${CURVE + 12} 132` });
+  const text = h("p"), shapes = h("p", { className: "shapes" }), said = h("p", { className: "unit", aria: { live: "polite" } }), caption = h("p", { className: "grid-legend" });
+  const grid = svg("svg", { class: "units", role: "slider", tabindex: 0 }), curve = svg("svg", { class: "curve", viewBox: `-6 -6 ${CURVE + 12} 132` });
   const line = svg("path", { class: "function" }), points = svg("g"), chosenPoint = svg("circle", { class: "chosen", r: 5 });
   const place = (x: number, y: number) => ({ cx: (CURVE / 2) * (1 + Math.max(-RANGE, Math.min(RANGE, x)) / RANGE), cy: 110 - Math.min(RANGE, y) * 27 });
   curve.append(svg("path", { class: "line", d: `M0 110H${CURVE}M${CURVE / 2} 0V124` }), line, points, chosenPoint);
@@ -125,19 +121,19 @@ function buildMlp(words: Words): Panel {
   };
   const math = formula("MLP", "(", "x", ")", "=", sub("W", "2"), "f", "(", sub("W", "1"), "x", "+", sub("b", "1"), ")", "+", sub("b", "2"));
   return {
-    parts: [left(text, math, shapes), h("div", {}, saveable(grid, words.mlp), caption, said, saveable(curve, words.curve({ function: "GELU" })))],
+    parts: [h("div", {}, text, math, shapes), h("div", {}, saveable(grid, words.mlp), caption, said, saveable(curve, words.curve({ function: "GELU" })))],
     draw,
   };
 }
 
 /** The sum: a token, what is added to it, and what that makes. */
 function buildPlus(at: 0 | 1, words: Words): Panel {
-  const text = paragraph(), caption = h("p", { className: "grid-legend" }), name = words.additions[at ? "mlp" : "attention"];
-  const figure = svg("svg", { class: "adds", viewBox: "0 0 400 130", role: "img" });
+  const text = h("p"), caption = h("p", { className: "grid-legend" }), name = words.additions[at ? "mlp" : "attention"];
+  const figure = svg("svg", { class: "adds", viewBox: "0 0 400 130" });
   const math = h("div");
   let made: ReturnType<typeof cells>[] = [], key = 0;
   return {
-    parts: [left(text, math), h("div", {}, saveable(figure, name), caption)],
+    parts: [h("div", {}, text, math), h("div", {}, saveable(figure, name), caption)],
     draw({ scene: { config: { width, norm, residual }, dark }, tokens, added }) {
       const [before, more, after] = [tokens[at]!, added[at]!, tokens[at + 1]!], { signed } = signedScale(before, more, after);
       if (key !== width) {
@@ -153,37 +149,35 @@ function buildPlus(at: 0 | 1, words: Words): Panel {
       const length = (list: Float32Array) => decimal(lengthOf(list), 1), long = { added: length(more), before: length(before), after: length(after) };
       write(text, words.plusText(long));
       write(caption, words.plusFigure({ top: number(signed, 1) }));
-      set(figure, { "aria-label": name });
     },
   };
 }
 
 /** The part of the panel below the road, which shows one box at a time. */
 export function buildOpen(story: Story, words: Words) {
-  const made: Record<Part, () => Panel> = {
-    norm1: () => buildNorm(0, words), norm2: () => buildNorm(1, words), plus1: () => buildPlus(0, words), plus2: () => buildPlus(1, words),
-    attention: () => buildAttention(story, words), mlp: () => buildMlp(words),
-  };
-  const titles: Record<Part, string> = {
-    norm1: words.normTitle, norm2: words.normTitle, attention: words.attentionTitle, mlp: words.mlpTitle,
-    plus1: words.additions.attention, plus2: words.additions.mlp,
+  const { additions } = words;
+  const boxes: Record<Part, [title: string, build: () => Panel]> = {
+    norm1: [words.normTitle, () => buildNorm(0, words)], norm2: [words.normTitle, () => buildNorm(1, words)],
+    attention: [words.attentionTitle, () => buildAttention(story, words)], mlp: [words.mlpTitle, () => buildMlp(words)],
+    plus1: [additions.attention, () => buildPlus(0, words)], plus2: [additions.mlp, () => buildPlus(1, words)],
   };
   const title = h("h3"), body = h("div", { className: "opened" });
   const root = h("div", { id: "block-open", role: "tabpanel" }, title, body);
   const built = new Map<Part, Panel>();
   let open: Panel | undefined, last: Way | undefined;
-  const show = (part: Part) => {
-    if (!built.has(part)) built.set(part, made[part]());
-    open = built.get(part)!;
-    write(title, titles[part]);
-    root.setAttribute("aria-labelledby", `block-${part}`);
-    root.dataset.part = part;
-    body.replaceChildren(...open.parts);
-    if (last) open.draw(last);
-  };
   return {
-    root, show,
-    draw(way: Way) {
+    root,
+    show(part: Part): void {
+      const [name, build] = boxes[part];
+      open = built.get(part) ?? build();
+      built.set(part, open);
+      write(title, name);
+      root.setAttribute("aria-labelledby", `block-${part}`);
+      root.dataset.part = part;
+      body.replaceChildren(...open.parts);
+      if (last) open.draw(last);
+    },
+    draw(way: Way): void {
       last = way;
       open?.draw(way);
     },

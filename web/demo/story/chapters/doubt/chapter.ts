@@ -71,11 +71,11 @@ export const build: Build<Words> = (root, story, words) => {
   };
 
   const read = async (digit: Digit) => {
-    const { model, version } = scene!;
+    const { model, result: now } = scene!;
     // As it is: preparing it like a photo of a digit would change the faintest pixels of some.
     const image = Float32Array.from(digit.pixels, (level) => level / 255);
     const result = await story.attempt(model.classify(image));
-    if (!result || scene!.model !== model || scene!.version !== version) return;
+    if (!result || scene!.result !== now) return;
     take({ result, digit });
     story.say(describe());
   };
@@ -96,7 +96,7 @@ export const build: Build<Words> = (root, story, words) => {
       table.replaceChildren(columns.root);
       steps.replaceChildren(columns.steps);
     }
-    if (other || before?.version !== next.version) take({ result: next.result });
+    if (before?.result !== next.result) take({ result: next.result });
     else draw(); // another theme
     strokes.draw(next);
     guess(next);

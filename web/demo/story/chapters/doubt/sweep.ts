@@ -95,8 +95,8 @@ export function buildSweep(story: Story) {
     },
     /** Follows a scene. `changed` is called from time to time, and at the end. */
     follow(scene: Scene, changed: () => void): void {
+      if (last?.result === scene.result) return;
       const isOther = last?.model !== scene.model;
-      if (!isOther && last!.version === scene.version) return;
       last = scene;
       const now = wayOf(scene.strokes);
       if (isOther || !goesOn(now, way)) read.clear();

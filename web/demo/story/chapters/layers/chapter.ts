@@ -5,29 +5,15 @@ import { percent } from "../../../logits.ts";
 import { fieldOf } from "../../../stem.ts";
 import { signed, tag } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
-import { cite, fold, linked } from "../../prose.ts";
+import { cite, fold, linked, whenOpen } from "../../prose.ts";
 import { coalesce } from "../../work.ts";
 import { buildGuess } from "../../guess.ts";
 import { shares } from "../../lens.ts";
-import type { Build, Scene } from "../../scene.ts";
+import type { Build, Scene, Traced } from "../../scene.ts";
 import { allParts, keyOf, logOdds, type Loss, type Part, type Run, runWithout, sweep } from "./runs.ts";
 import { buildStrip, nameOf } from "./strip.ts";
 import { buildLosses } from "./table.ts";
 import type { Words } from "./texts/en.ts";
-
-/** What is built for one model. */
-interface Fitted {
-  model: Vit;
-  strip: ReturnType<typeof buildStrip>;
-  table: ReturnType<typeof buildLosses>;
-}
-
-/** The runs of one drawing. `whole` leaves nothing out. */
-interface Done {
-  scene: Scene;
-  run: Run;
-  whole: Run;
-}
 
 export const build: Build<Words> = (root, story, words) => {
   const { choices } = story;
@@ -39,13 +25,15 @@ export const build: Build<Words> = (root, story, words) => {
   const tableLead = h("p"), table = h("div");
   const turns = fold(story, words.sweep.title, tableLead, table);
   turns.classList.add("sweep");
-  let out: Part[] = [], shown: Scene | undefined, fitted: Fitted | undefined, done: Done | undefined;
+  let out: Part[] = [], shown: Scene | undefined;
+  let fitted: { model: Vit; strip: ReturnType<typeof buildStrip>; table: ReturnType<typeof buildLosses> } | undefined;
+  /** The runs of one drawing, of which `whole` leaves nothing out, and the losses, which are found once. */
+  let done: { result: Traced; run: Run; whole: Run } | undefined, swept: { result: Traced; losses: Promise<Loss[] | undefined> } | undefined;
   let announce = false; // a part was pressed since the last answer
-  let swept: { scene: Scene; losses: Promise<Loss[] | undefined> } | undefined;
 
-  /** The losses of a drawing, which are found once. */
   const lossesOf = (scene: Scene) => {
-    if (!swept || !isOfOne(swept.scene, scene)) swept = { scene, losses: sweep(scene, story, () => !isOfOne(shown!, scene)) };
+    const { result } = scene;
+    if (swept?.result !== result) swept = { result, losses: sweep(scene, story, () => shown!.result !== result) };
     return swept.losses;
   };
 
@@ -58,7 +46,7 @@ export const build: Build<Words> = (root, story, words) => {
   root.append(panel, turns, fold(story, trust.title, h("p", {}, trust.odds), h("p", {}, ...linked(trust.lens)), cite(trust.cite)));
 
   const fillTable = coalesce(async (scene: Scene) => {
-    if (!turns.open || scene.unfinished) return;
+    if (scene.unfinished) return;
     turns.ariaBusy = "true";
     write(tableLead, words.sweep.busy);
     const losses = await lossesOf(scene);
@@ -67,23 +55,23 @@ export const build: Build<Words> = (root, story, words) => {
     write(tableLead, words.sweep.lead({ label: scene.result.classes[0]!.label }));
     turns.ariaBusy = "false";
   });
-  turns.addEventListener("toggle", () => shown && fillTable(shown));
+  const drawTable = whenOpen(turns, fillTable);
 
   const paint = () => {
     const { run, whole } = done!;
     fitted!.strip.draw(run, whole);
     write(says, effect(run, whole, words));
-    Object.assign(panel.dataset, { label: run.classes[0]!.label, p: String(run.classes[0]!.p) });
+    Object.assign(panel.dataset, { label: run.classes[0]!.label, p: run.classes[0]!.p });
     back.ariaDisabled = String(run.out.length === 0); // not `disabled`, which loses the focus
     panel.ariaBusy = "false";
   };
 
   const run = coalesce(async (scene: Scene) => {
-    const parts = out, same = done && isOfOne(done.scene, scene);
-    const whole = same ? done!.whole : await runWithout([], scene, story);
+    const parts = out, { result } = scene;
+    const whole = done?.result === result ? done.whole : await runWithout([], scene, story);
     const without = whole && parts.length > 0 ? await runWithout(parts, scene, story) : whole;
     if (!whole || !without || scene.model !== shown!.model) return;
-    done = { scene, run: without, whole };
+    done = { result, run: without, whole };
     paint();
     if (announce && parts === out) story.say(effect(without, whole, words));
     announce &&= parts !== out;
@@ -120,11 +108,10 @@ export const build: Build<Words> = (root, story, words) => {
 
   return (scene) => {
     if (fitted?.model !== scene.model) fit(scene);
-    const same = done && isOfOne(done.scene, scene);
     shown = scene;
-    fillTable(scene);
+    drawTable(scene);
     guess(scene);
-    if (same) return paint(); // another patch, head or theme
+    if (done?.result === scene.result) return paint(); // another patch, head or theme
     const reader = words.readers[readsToken(scene) ? "token" : "mean"];
     write(lead, words.lead({ reader, label: scene.result.classes[0]!.label, stage: leadsFrom(scene) }));
     panel.ariaBusy = "true";
@@ -134,9 +121,6 @@ export const build: Build<Words> = (root, story, words) => {
 
 /** How a link names a part that is left out. */
 const choiceOf = (part: Part) => `out-${keyOf(part).replaceAll(" ", "-")}`;
-
-/** Whether two scenes are of one drawing, read by one model. */
-const isOfOne = (a: Scene, b: Scene) => a.model === b.model && a.version === b.version;
 
 /** Whether the classifier reads the class token, and not the mean of the patches. */
 const readsToken = ({ config }: Scene) => config.pool === "class" && config.prefix.length > 0;

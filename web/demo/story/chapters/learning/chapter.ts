@@ -2,6 +2,7 @@
 import { h } from "../../../dom.ts";
 import { snapshotSteps } from "../../../explain/models.ts";
 import { loads } from "../../loads.ts";
+import { whenOpen } from "../../prose.ts";
 import type { Build, Scene } from "../../scene.ts";
 import { buildFigures, STOPS } from "./figures.ts";
 import type { Words } from "./texts/en.ts";
@@ -11,16 +12,13 @@ export const build: Build<Words> = (root, story, words) => {
   const own = h("details", { id: "train-it", className: "more", open: story.choices.has("live-") }, h("summary", {}, words.live.heading), live);
   root.append(h("p", { className: "lead" }, words.lead({ count: STOPS })), asked, body, own);
   const drawRecorded = loads(body, story, async () => buildFigures(await snapshotSteps(), asked, story, words));
-  let scene: Scene | undefined, drawLive: ((scene: Scene) => void) | undefined;
-  const open = () => {
-    if (!own.open) return;
+  let drawLive: ((scene: Scene) => void) | undefined;
+  const open = whenOpen(own, (scene: Scene) => {
     drawLive ??= loads(live, story, async () => (await import("./live/live.ts")).buildLive(story, words.live));
-    if (scene) drawLive(scene);
-  };
-  own.addEventListener("toggle", open);
+    drawLive(scene);
+  });
   return (now) => {
-    scene = now;
     drawRecorded(now);
-    open();
+    open(now);
   };
 };

@@ -9,7 +9,7 @@ import { decimal, number, percentage, whole } from "../../../texts/words.ts";
 import { buildGrid, patchGrid, signedScale } from "../../grid.ts";
 import { buildGuess } from "../../guess.ts";
 import { buildLikeness } from "../../places.ts";
-import { cite, fold } from "../../prose.ts";
+import { cite, fold, whenOpen } from "../../prose.ts";
 import type { Scene, Story, Traced } from "../../scene.ts";
 import { paperOf, patchIn } from "../../tokens.ts";
 import { cosine, cosines, nearAndFar, positionsOf } from "../../vectors.ts";
@@ -62,10 +62,6 @@ export function buildFigures(steps: readonly number[], asked: HTMLElement, story
     h("div", { className: "side-by-side" }, figure(words.positions, positions.root, near), figure(words.attention, attention.root, where)));
 
   const more = buildMore(steps, answers, story, words);
-  const paintMore = () => {
-    if (scene && more.root.open) void more.draw(range.valueAsNumber, scene.dark);
-  };
-  more.root.addEventListener("toggle", paintMore);
 
   /** What the snapshot at the chosen stop says, how good it is, and what it is like inside. */
   const paintSnapshot = (scene: Scene, { at, result, cosines: all }: Reading) => {
@@ -97,7 +93,7 @@ export function buildFigures(steps: readonly number[], asked: HTMLElement, story
     if (!scene || !shown) return;
     paintSnapshot(scene, shown);
     paintStrip(scene);
-    paintMore();
+    more.draw({ at: range.valueAsNumber, dark: scene.dark });
   };
 
   /** Reads the drawing at the chosen stop. If another stop is asked for meanwhile, that one is shown. */
@@ -149,7 +145,7 @@ function buildMore(steps: readonly number[], answers: Answers, story: Story, wor
     figure(words.filters, filtersFigure, filtersWords), cite(words.cite));
   let filters: Promise<Filters[]> | undefined;
 
-  const draw = async (at: number, dark: boolean) => {
+  const draw = async ({ at, dark }: { at: number; dark: boolean }) => {
     /** The curve up to the chosen stop, and what is to come, faint. */
     const curve = (values: ArrayLike<number>, pen: Line["pen"], dash = "none"): Line[] => {
       const points = Array.from(values, (value, stop) => [stop, value] as const);
@@ -170,5 +166,5 @@ function buildMore(steps: readonly number[], answers: Answers, story: Story, wor
     drawFilters(all[at]!, signedScale(...all.map(({ weights }) => weights)).signed, dark);
     filtersWords.textContent = words.filtersWords({ cosine: number(cosine(all[at]!.weights, all[0]!.weights)) });
   };
-  return { root, draw };
+  return { root, draw: whenOpen(root, (shown: Parameters<typeof draw>[0]) => void draw(shown)) };
 }

@@ -3,7 +3,6 @@ import { css, tone } from "../../../colour.ts";
 import { h } from "../../../dom.ts";
 import { player, playing } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
-import { inWords } from "../../../remedy.ts";
 import { fieldOf } from "../../../stem.ts";
 import { number } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
@@ -71,10 +70,7 @@ export const build: Build<Words> = (root, story, words) => {
       caption, product.root, sum, tokenFigure, shapes),
     classToken, cite);
 
-  const weightsOf = loadWeights((failure) => {
-    status.textContent = failure ? words.filtersMissing({ why: inWords(failure) }) : "";
-    if (!failure) story.redraw();
-  });
+  const weightsOf = loadWeights(story, status, words.filtersMissing);
   const filtersOf = (now: Scene, size: number): Filters | undefined => {
     const weights = weightsOf(now), own = weights?.("patch_embed.proj.weight");
     if (!own) return undefined;

@@ -9,7 +9,7 @@ import { inWords } from "../../../remedy.ts";
 import { showError } from "../../../status.ts";
 import { number } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
-import { cite, fold } from "../../prose.ts";
+import { fold } from "../../prose.ts";
 import { coalesce } from "../../work.ts";
 import { buildGuess } from "../../guess.ts";
 import type { Build, Scene, Story, Traced } from "../../scene.ts";
@@ -38,8 +38,6 @@ export const build: Build<Words> = (root, story, words) => {
   kind.root.id = "positions-kind";
   const describe = () => write(note, words.notes[kind.value]);
   const figure = buildScramble(story, words, scramble, update), picture = buildPicture(story, words), measured = buildMeasured(story, words);
-  const positions = fold(story, words.picture.title, picture.root, cite(words.papers));
-  positions.addEventListener("toggle", update);
   const percentOf = ([mean, spread]: readonly [number, number]) => [number(mean), `${number(spread)} %`] as const;
   const [token, tokenSpread] = percentOf(POOLS.token), [mean, meanSpread] = percentOf(POOLS.mean);
 
@@ -47,7 +45,7 @@ export const build: Build<Words> = (root, story, words) => {
   const guess = buildGuess(root, story, words, (now) => truthOf(now, story, words));
   root.append(
     h("div", { className: "panel" }, kind.root, note, status, figure.root),
-    positions, measured.root,
+    picture.root, measured.root,
     fold(story, words.pool.title, h("p", {}, words.pool.text({ token, tokenSpread, mean, meanSpread }))));
   describe();
 

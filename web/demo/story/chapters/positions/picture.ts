@@ -4,13 +4,14 @@ import { number } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
 import { buildGrid, signedScale } from "../../grid.ts";
 import { buildLikeness, buildOffsets } from "../../places.ts";
+import { cite, fold, whenOpen } from "../../prose.ts";
 import type { Story } from "../../scene.ts";
 import { patchOfToken, tokenName } from "../../tokens.ts";
 import { biasOf, byOffset, cosines, positionsOf } from "../../vectors.ts";
 import { layerAndHead, type Part, type Placed, tokenOf } from "./kinds.ts";
 import type { Words } from "./texts/en.ts";
 
-export function buildPicture(story: Story, { picture: words }: Words): Part {
+export function buildPicture(story: Story, { picture: words, papers }: Words): Part {
   let shown: Placed | undefined;
   const matrix = buildGrid(story, { label: words.matrix, number,
     rowName: (token) => tokenName(token, shown!, story.texts),
@@ -21,11 +22,10 @@ export function buildPicture(story: Story, { picture: words }: Words): Part {
     canvas.id = `positions-${name}`;
     return h("figure", {}, h("figcaption", {}, canvas.ariaLabel!), root);
   });
-  const says = h("p"), root = h("div", {}, says, h("div", { className: "side-by-side" }, ...figures));
+  const says = h("p"), root = fold(story, words.title, h("div", {}, says, h("div", { className: "side-by-side" }, ...figures)), cite(papers));
 
   const draw = (placed: Placed) => {
     shown = placed;
-    if (!root.closest("details")!.open) return;
     const { kind, scene, shape, config: { width, prefix }, traced: { trace } } = placed, { dark } = scene;
     write(says, words[kind]);
     const adds = kind !== "none" && kind !== "relative";
@@ -40,5 +40,5 @@ export function buildPicture(story: Story, { picture: words }: Words): Part {
       bias.draw(values, shape, signedScale(values), dark);
     }
   };
-  return { root, draw };
+  return { root, draw: whenOpen(root, draw) };
 }

@@ -7,7 +7,7 @@ import { write } from "../../../write.ts";
 import { formula, over, root, row, sub, sup } from "../../formula.ts";
 import { patchGrid, signedScale } from "../../grid.ts";
 import { productsOf } from "../../product.ts";
-import { fold } from "../../prose.ts";
+import { fold, whenOpen } from "../../prose.ts";
 import type { Scene, Story } from "../../scene.ts";
 import { tokenName } from "../../tokens.ts";
 import { dot, rowOf } from "../../vectors.ts";
@@ -58,21 +58,17 @@ export function buildView(story: Story, own: Words, { pair, value, point, choose
   const why = fold(story, own.rootTitle, rootText, spread.root);
   const all = fold(story, own.valueTitle, h("p", {}, own.valueText), valueName, value.root, whole, table.root);
   const folds = [all, why, fold(story, own.headsTitle, ...heads.parts)];
-  let shown: { work: Work; answer: Answer } | undefined, measured: Scene | undefined;
-  const drawTable = () => {
-    if (all.open && shown) table.draw(shown.answer, (token) => tokenName(token, shown!.work.scene, texts));
-  };
+  let measured: Scene | undefined;
+  const drawTable = whenOpen(all, ({ scene, answer }: { scene: Scene; answer: Answer }) => table.draw(answer, (token) => tokenName(token, scene, texts)));
   /** Its sums take T² products, so they wait until they are seen. */
-  const drawSpread = () => {
-    if (!why.open || !shown || measured === shown.work.scene) return;
-    const made = spreadOf((measured = shown.work.scene));
+  const drawSpread = whenOpen(why, (scene: Scene) => {
+    if (measured === scene) return;
+    const made = spreadOf((measured = scene));
     const { raw, scaled, d, products } = made;
     write(rootText, own.rootText({ pairs: products.length, d, raw: number(raw), scaled: number(scaled), with: percent(made.with), without: percent(made.without) }));
     Object.assign(why.dataset, { raw, scaled, with: made.with, without: made.without });
     spread.draw(made);
-  };
-  all.addEventListener("toggle", drawTable);
-  why.addEventListener("toggle", drawSpread);
+  });
 
   const draw = (work: Work, answer: Answer, player: Player) => {
     const { scene, query, key, head, paper } = work, { config, shape: { gridRows: rows, gridCols: columns }, dark } = scene;
@@ -101,9 +97,8 @@ export function buildView(story: Story, own: Words, { pair, value, point, choose
     drawValue(value, work, answer);
     strip.draw({ ...answer, values: head.values, key, query, marks: marksOf(scene, texts), name, scale, dark, progress: player.progress(T, key) });
     heads.draw({ ...work, answers, scale });
-    shown = { work, answer };
-    drawTable();
-    drawSpread();
+    drawTable({ scene, answer });
+    drawSpread(scene);
   };
   return { panel, folds, pointed: [map.canvas, strip.canvas], whose, play, next, reset, followed, draw };
 }

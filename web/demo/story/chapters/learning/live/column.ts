@@ -10,7 +10,7 @@ import type { Words } from "../texts/en.ts";
 import type { Source } from "./own.ts";
 import { BREAKS, type Break, type Choices, recipeOf } from "./recipe.ts";
 import { buildResults } from "./results.ts";
-import { type Given, type Listener, type Phase, RecentLoss, Run } from "./run.ts";
+import { type Given, type Listener, type Phase, type Run, buildRun, recentLoss } from "./run.ts";
 
 /** Milliseconds between two looks at the drawing. */
 const LOOK = 400;
@@ -29,7 +29,7 @@ export function buildColumn(story: Story, words: Words["live"], suffix: string, 
     h("div", { className: "live-meter" }, bar, numbers, status), about, results.root,
     h("details", {}, h("summary", {}, words.recipe), h("pre", { tabIndex: 0, role: "group", ariaLabel: words.recipe }, code)));
 
-  let run: Run | undefined, scene: Scene | undefined, recent: RecentLoss;
+  let run: Run | undefined, scene: Scene | undefined, recent: ReturnType<typeof recentLoss>;
   let right = 0, tests = 0, looked = 0;
   let away = false, waiting = false; // waiting: it rests because nobody sees it
 
@@ -101,10 +101,10 @@ export function buildColumn(story: Story, words: Words["live"], suffix: string, 
       about.textContent = what ? words.broken({ recipe: words.kinds[choices.kind], images, change: words.breaks[what] }) : words.about({ recipe: words.kinds[choices.kind], images });
       results.root.hidden = false;
       run?.dispose();
-      const mine = (run = new Run(epochs, listener));
+      const mine = (run = buildRun(epochs, listener));
       waiting = false;
       tests = source.test;
-      recent = new RecentLoss(recipe.training.batch, images);
+      recent = recentLoss(recipe.training.batch, images);
       results.begin(epochs, source);
       listener.phase("preparing");
       await mine.prepare(recipe, images, given);

@@ -1,10 +1,10 @@
 /** What the weights under way do: the drawing's answer, the filters, the test images. */
-import { Vit } from "vitrine";
+import { type Class, Vit } from "vitrine";
 import { h } from "../../../../dom.ts";
 import { drawingOf } from "../../../../ink.ts";
 import { percent } from "../../../../logits.ts";
 import { decimal, percentage, whole } from "../../../../texts/words.ts";
-import { Bars } from "../../../bars.ts";
+import { write } from "../../../../write.ts";
 import { coalesce } from "../../../work.ts";
 import { buildGrid, signedScale } from "../../../grid.ts";
 import type { Scene, Story, Traced } from "../../../scene.ts";
@@ -31,7 +31,7 @@ export function buildResults(story: Story, words: Words["live"], suffix: string)
   const confusion = figure(words.confusion, confusionGrid, words.confusionWords);
   let epochs = 1, losses: (readonly [at: number, loss: number])[] = [], accuracies: number[] = [];
   let counts: Float32Array | undefined, filters: Filters | undefined, top = 0;
-  let source: Source, names = DIGITS as readonly string[], bars: Bars;
+  let source: Source, names = DIGITS as readonly string[], bars: ReturnType<typeof buildBars>;
   let dark = false, frame = 0, runs = 0;
 
   const paintCurve = () => {
@@ -77,7 +77,7 @@ export function buildResults(story: Story, words: Words["live"], suffix: string)
       confusion.hidden = true;
       source = images;
       names = source.names ?? DIGITS;
-      bars = new Bars(words.bars, names);
+      bars = buildBars(words.bars, names);
       place.classList.toggle("named", names !== DIGITS);
       place.replaceChildren(bars.root);
       says.textContent = "";
@@ -118,6 +118,21 @@ export function buildResults(story: Story, words: Words["live"], suffix: string)
 
 const figure = (title: string, picture: Node, legend: string) =>
   h("figure", {}, h("h3", {}, title), picture, h("figcaption", {}, legend));
+
+/** A bar for each class. */
+function buildBars(label: string, labels: readonly string[]) {
+  const rows = labels.map((name) => h("li", { data: { label: name } }, h("b", {}, name), h("i"), h("span")));
+  return {
+    root: h("ol", { className: "bars", ariaLabel: label }, ...rows),
+    draw: (classes: readonly Class[]) => classes.forEach(({ index, p }, place) => {
+      const row = rows[index]!;
+      row.classList.toggle("best", place === 0);
+      row.dataset.p = String(p);
+      row.style.setProperty("--p", p.toFixed(4));
+      write(row.lastElementChild!, percent(p));
+    }),
+  };
+}
 
 /** In a worker, because the page draws meanwhile. */
 async function readOnce(weights: Weights, { photo, strokes }: Scene): Promise<Reading> {

@@ -23,120 +23,97 @@ export interface Listener {
 /** Images that are handed over at once, so that the page can draw between. */
 const AT_ONCE = 200;
 
-export class Run {
-  phase: Phase = "preparing";
-  readonly #epochs: number;
-  readonly #listener: Listener;
-  readonly #closed = new AbortController();
-  #trainer: Trainer | undefined;
-  #going: Promise<void> = Promise.resolve();
-  #pause = new AbortController();
+export type Run = ReturnType<typeof buildRun>;
 
-  constructor(epochs: number, listener: Listener) {
-    this.#epochs = epochs;
-    this.#listener = listener;
-  }
-
-  /** Makes the model and hands over the images. Ends paused, or failed. */
-  async prepare(recipe: Recipe, most: number, { source, threads }: Given): Promise<void> {
-    const { signal } = this.#closed;
-    try {
-      const [{ Trainer }, { train, test }] = await Promise.all([import("vitrine/train"), source.open()]);
-      const trainer = await Trainer.create({ recipe }, { worker: true, threads, signal });
-      this.#trainer = trainer;
-      if (signal.aborted) return trainer.dispose();
-      const images = Math.min(most, source.train);
-      let done = 0;
-      const add = async (part: Part, count: number, options?: { part: "validation" }) => {
-        for (let first = 0; first < count; first += AT_ONCE, done += AT_ONCE) {
-          this.#listener.prepared(done, images + source.test);
-          const indices = Array.from({ length: Math.min(AT_ONCE, count - first) }, (_, at) => first + at);
-          await trainer.add(indices.map((at) => part.image(at)), indices.map((at) => part.labels[at]!), options);
-        }
-      };
-      await add(test, source.test, { part: "validation" });
-      await add(train, images);
-      this.#to("paused");
-    } catch (error) {
-      this.#to("failed", error);
-    }
-  }
-
-  /** Trains until the end, a pause, or so many steps. */
-  async go(most = Number.POSITIVE_INFINITY): Promise<void> {
-    await this.#going;
-    if (this.phase === "paused") await (this.#going = this.#take(most));
-  }
-
-  async #take(most: number): Promise<void> {
-    const trainer = this.#trainer!, pause = (this.#pause = new AbortController());
+export function buildRun(epochs: number, listener: Listener) {
+  const closed = new AbortController(), { signal } = closed;
+  let phase: Phase = "preparing", trainer: Trainer | undefined, going = Promise.resolve(), pausing = new AbortController();
+  const to = (next: Phase, error?: unknown) => {
+    if (signal.aborted) return;
+    phase = next;
+    listener.phase(phase, error);
+  };
+  const take = async (most: number) => {
+    const pause = (pausing = new AbortController());
     let taken = 0;
-    this.#to("training");
+    to("training");
     const onStep = (step: Step) => {
       if (++taken >= most) pause.abort();
-      this.#listener.step(step);
+      listener.step(step);
     };
     try {
-      for await (const epoch of trainer.run({ epochs: this.#epochs, signal: pause.signal, onStep })) {
-        this.#listener.epoch(epoch, await trainer.save());
+      for await (const epoch of trainer!.run({ epochs, signal: pause.signal, onStep })) {
+        listener.epoch(epoch, await trainer!.save());
       }
-      this.#to("finished");
+      to("finished");
     } catch (error) {
-      this.#to(pause.signal.aborted ? "paused" : "failed", error);
+      to(pause.signal.aborted ? "paused" : "failed", error);
     }
-  }
-
-  /** The step under way is still taken. */
-  pause(): void {
-    this.#pause.abort();
-  }
-
-  /** The weights as they stand. Undefined before there are any, or after the end. */
-  async weights(): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    return this.#trainer?.save().catch(() => undefined);
-  }
-
-  dispose(): void {
-    this.#closed.abort();
-    this.#trainer?.dispose();
-  }
-
-  #to(phase: Phase, error?: unknown): void {
-    if (this.#closed.signal.aborted) return;
-    this.phase = phase;
-    this.#listener.phase(phase, error);
-  }
+  };
+  return {
+    get phase() {
+      return phase;
+    },
+    /** Makes the model and hands over the images. Ends paused, or failed. */
+    async prepare(recipe: Recipe, most: number, { source, threads }: Given): Promise<void> {
+      try {
+        const [{ Trainer }, { train, test }] = await Promise.all([import("vitrine/train"), source.open()]);
+        const made = (trainer = await Trainer.create({ recipe }, { worker: true, threads, signal }));
+        if (signal.aborted) return made.dispose();
+        const images = Math.min(most, source.train);
+        let done = 0;
+        const add = async (part: Part, count: number, options?: { part: "validation" }) => {
+          for (let first = 0; first < count; first += AT_ONCE, done += AT_ONCE) {
+            listener.prepared(done, images + source.test);
+            const indices = Array.from({ length: Math.min(AT_ONCE, count - first) }, (_, at) => first + at);
+            await made.add(indices.map((at) => part.image(at)), indices.map((at) => part.labels[at]!), options);
+          }
+        };
+        await add(test, source.test, { part: "validation" });
+        await add(train, images);
+        to("paused");
+      } catch (error) {
+        to("failed", error);
+      }
+    },
+    /** Trains until the end, a pause, or so many steps. */
+    async go(most = Number.POSITIVE_INFINITY): Promise<void> {
+      await going;
+      if (phase === "paused") await (going = take(most));
+    },
+    /** The step under way is still taken. */
+    pause: () => pausing.abort(),
+    /** The weights as they stand. Undefined before there are any, or after the end. */
+    weights: async () => trainer?.save().catch(() => undefined),
+    dispose(): void {
+      closed.abort();
+      trainer?.dispose();
+    },
+  };
 }
 
 /** Steps whose loss is shown as one number. */
 export const RECENT = 20;
 
-/** The mean loss of the last steps. A trainer's step says that of its epoch so far, which lags behind. */
-export class RecentLoss {
-  readonly #batch: number;
-  readonly #images: number;
-  /** The images and the sum of their losses, of each of the last steps. */
-  #steps: { images: number; sum: number }[] = [];
-  /** The same of the epoch so far. */
-  #epoch = { images: 0, sum: 0 };
-
-  /** @param images those of an epoch, in batches of which the last may be smaller */
-  constructor(batch: number, images: number) {
-    this.#batch = batch;
-    this.#images = images;
-  }
-
-  /** How many steps it is the mean of. */
-  get steps(): number {
-    return this.#steps.length;
-  }
-
-  /** Takes a step. Returns the mean. */
-  add({ step, loss }: Pick<Step, "step" | "loss">): number {
-    const before = step === 1 ? { images: 0, sum: 0 } : this.#epoch, images = Math.min(step * this.#batch, this.#images);
-    this.#epoch = { images, sum: loss * images };
-    this.#steps = [...this.#steps, { images: images - before.images, sum: this.#epoch.sum - before.sum }].slice(-RECENT);
-    const all = this.#steps.reduce((a, b) => ({ images: a.images + b.images, sum: a.sum + b.sum }));
-    return all.sum / all.images;
-  }
+/**
+ * The mean loss of the last steps. A trainer's step says that of its epoch so far, which lags behind.
+ * @param images those of an epoch, in batches of which the last may be smaller
+ */
+export function recentLoss(batch: number, images: number) {
+  /** The images and the sum of their losses: of each of the last steps, and of the epoch so far. */
+  let last: { images: number; sum: number }[] = [], epoch = { images: 0, sum: 0 };
+  return {
+    /** How many steps it is the mean of. */
+    get steps() {
+      return last.length;
+    },
+    /** Takes a step. Returns the mean. */
+    add({ step, loss }: Pick<Step, "step" | "loss">): number {
+      const before = step === 1 ? { images: 0, sum: 0 } : epoch, seen = Math.min(step * batch, images);
+      epoch = { images: seen, sum: loss * seen };
+      last = [...last, { images: seen - before.images, sum: epoch.sum - before.sum }].slice(-RECENT);
+      const all = last.reduce((a, b) => ({ images: a.images + b.images, sum: a.sum + b.sum }));
+      return all.sum / all.images;
+    },
+  };
 }
