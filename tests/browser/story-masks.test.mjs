@@ -129,7 +129,7 @@ describe("encoder, decoder", { skip }, () => {
       assert.equal(Number(between) > Number(mlp), all > M);
       assert.match(await costs.textContent(), new RegExp(`^${4 * side} × ${4 * side} pixels: ${all.toLocaleString("en")} tokens\\.`));
     }
-    assert.equal(await chapter.locator(".cost-chart text", { hasText: "T = M" }).textContent(), `T = M = ${M}`);
+    assert.equal(await chapter.locator(".cost .chart text", { hasText: "T = M" }).textContent(), `T = M = ${M}`);
     assert.equal(await slider.getAttribute("aria-valuetext"), await costs.textContent());
   });
 

@@ -7,7 +7,7 @@ import { openChapter } from "./story.mjs";
 
 const TABLES = { patches: 1, positions: 2, score: 1, layers: 1, doubt: 2, cnn: 1, masks: 1 };
 
-const FIGURES = { block: ".road-map", layers: ".lens", doubt: ".reliability", masks: ".cost-chart" };
+const FIGURES = { block: ".road-map", layers: ".lens", doubt: ".reliability", masks: ".cost .chart" };
 
 /** What a table shows: its visible rows of cells. */
 const rowsOf = (table) => table.evaluate((element) =>

@@ -83,7 +83,7 @@ export function playing({ input, move }: Slider, milliseconds: number): () => vo
 /** A button that plays. Visitors who want less motion get none, because the slider does the same. */
 export const player = (text: string, play: () => void): HTMLButtonElement => button(text, play, { hidden: lessMotion() });
 
-const STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-family", "font-size", "text-anchor"];
+const STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "paint-order", "font-family", "font-size", "text-anchor"];
 
 /** A copy that looks the same without the page's style sheet. */
 function withStyles(figure: SVGSVGElement): SVGSVGElement {

@@ -7,6 +7,7 @@ import { player, playing } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
 import { decimal, number, percentage, whole } from "../../../texts/words.ts";
 import { buildGrid, patchGrid, signedScale } from "../../grid.ts";
+import { buildChart, type Line } from "../../chart.ts";
 import { buildGuess } from "../../guess.ts";
 import { buildLikeness } from "../../places.ts";
 import { cite, fold, whenOpen } from "../../prose.ts";
@@ -14,7 +15,6 @@ import type { Scene, Story, Traced } from "../../scene.ts";
 import { paperOf, patchIn } from "../../tokens.ts";
 import { cosine, cosines, nearAndFar, positionsOf } from "../../vectors.ts";
 import { type Answers, buildAnswers } from "./answers.ts";
-import { buildChart, type Line } from "./chart.ts";
 import { buildFilters, type Filters, filtersOf } from "./filters.ts";
 import type { Words } from "./texts/en.ts";
 
@@ -138,10 +138,10 @@ export function buildFigures(steps: readonly number[], asked: HTMLElement, story
 /** The second visit's matter: curves and filters. Its `draw` shows the stop that is chosen. */
 function buildMore(steps: readonly number[], answers: Answers, story: Story, words: Words) {
   const { grid } = story.texts, end = steps.length - 1;
-  const [curvesFigure, drawCurves] = buildChart(words.curves, LABELS + steps.length * STOP);
+  const curves = buildChart(words.curves, LABELS + steps.length * STOP, [44, 44]);
   const [filtersFigure, drawFilters] = buildFilters(words.filters, grid), filtersWords = h("figcaption");
   const root = fold(story, words.more,
-    figure(words.curves, curvesFigure, h("figcaption", {}, words.curvesLegend({ images })), h("p", { className: "cite" }, words.spacing)),
+    figure(words.curves, h("div", { className: "grid-scroll" }, curves.root), h("figcaption", {}, words.curvesLegend({ images })), h("p", { className: "cite" }, words.spacing)),
     figure(words.filters, filtersFigure, filtersWords), cite(words.cite));
   let filters: Promise<Filters[]> | undefined;
 
@@ -150,14 +150,14 @@ function buildMore(steps: readonly number[], answers: Answers, story: Story, wor
     const curve = (values: ArrayLike<number>, pen: Line["pen"], dash = "none"): Line[] => {
       const points = Array.from(values, (value, stop) => [stop, value] as const);
       return [
-        { pen, points: points.slice(at), more: { opacity: 0.25, "stroke-dasharray": dash } },
-        { pen, points: points.slice(0, at + 1), more: { "stroke-dasharray": dash } },
+        { pen, dash, points: points.slice(at), opacity: 0.25 },
+        { pen, dash, points: points.slice(0, at + 1) },
         { pen, points: [points[at]!], dots: true },
       ];
     };
     const final = answers.whole ? answers.at(end) : undefined;
-    drawCurves({
-      words: final === undefined ? words.curves : words.curvesWords({ label: DIGITS[final]! }), most: end, at, dark,
+    curves.draw({
+      words: final === undefined ? words.curves : words.curvesWords({ label: DIGITS[final]! }), most: end, at,
       ticks: steps.flatMap((step, stop) => (stop % 5 === 0 ? [[stop, whole(step)] as const] : [])),
       left: { pen: "ink", texts: [0, 0.5, 1].map((share) => percentage(share, 0)) },
       lines: [...curve(shares, "ink"), ...(final === undefined ? [] : curve(answers.row(final), "voice", "5 3"))],

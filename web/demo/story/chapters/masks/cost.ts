@@ -1,9 +1,9 @@
 /** What attention costs beside the MLP, by the model's own shapes, as the image grows. */
 import type { VitConfig } from "vitrine";
 import { h } from "../../../dom.ts";
-import { saveable, set, svg } from "../../../figure/parts.ts";
 import { tag, whole } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
+import { buildChart, type Line } from "../../chart.ts";
 import { millions } from "../../millions.ts";
 import type { Scene, Story } from "../../scene.ts";
 import type { Words } from "./texts/en.ts";
@@ -18,54 +18,39 @@ const COSTS = {
   windows: (T: number, { width: D }: Readonly<VitConfig>) => 2 * T * WINDOW * D,
 };
 const NAMES = Object.keys(COSTS) as (keyof typeof COSTS)[];
-
-const WIDE = 300, TALL = 150, LEFT = 56, TOP = 10, RIGHT = 122, GROUND = TOP + TALL;
+const PENS: Record<keyof typeof COSTS, Pick<Line, "pen" | "dash">> = { between: { pen: "voice" }, mlp: { pen: "ink" }, windows: { pen: "ink", dash: "4 4" } };
 
 export function buildCost(story: Story, words: Words["cost"]) {
-  const axes = svg("g"), ticks = svg("g"), now = svg("line", { class: "now", y1: TOP, y2: GROUND }), equal = svg("path", { class: "equal" }), equalWords = svg("text", { y: TOP + 30 });
-  const lines = NAMES.map((name) => svg("path", { class: name }));
-  const dots = NAMES.map((name) => svg("circle", { class: name, r: 3.5 }));
-  const labels = NAMES.map((name) => svg("text", { class: name, x: LEFT + WIDE + 6 }, words[name]));
-  const chart = svg("svg", { class: "cost-chart", viewBox: `0 0 ${LEFT + WIDE + RIGHT} ${GROUND + 36}` },
-    axes, ticks, now, ...lines, ...dots, ...labels, equal, equalWords,
-    svg("text", { x: LEFT + WIDE / 2, y: GROUND + 32, "text-anchor": "middle" }, words.axis));
-  set(axes, { class: "axes" });
-  axes.append(svg("path", { d: `M${LEFT} ${TOP}V${GROUND}H${LEFT + WIDE}` }));
-  const says = h("p", { className: "cost-at" }), text = h("span");
+  const chart = buildChart(words.chart, 480, [56, 122], words.axis), says = h("p", { className: "cost-at" }), text = h("span");
   let scene: Scene | undefined;
-  const side = story.choices.slider("side", "", [LEAST, MOST, 1], FIRST, () => show());
-  side.input.id = "masks-side";
-  side.label.replaceChildren(text, side.input);
+  const { label, input } = story.choices.slider("side", "", [LEAST, MOST, 1], FIRST, () => show());
+  input.id = "masks-side";
+  label.replaceChildren(text, input);
 
   const show = () => {
     if (!scene) return;
     const { config, shape: { patchRows } } = scene, tokensOf = (grid: number) => grid * grid + config.prefix.length;
-    const grid = side.input.valueAsNumber, T = tokensOf(grid), last = tokensOf(MOST), top = COSTS.between(last, config);
-    const x = (tokens: number) => LEFT + (WIDE * tokens) / last, y = (count: number) => GROUND - (TALL * count) / top;
+    const grid = input.valueAsNumber, T = tokensOf(grid), last = tokensOf(MOST), top = COSTS.between(last, config), M = config.mlp_width;
+    const costs = NAMES.map((name) => COSTS[name](T, config)), [between, mlp, windows] = costs.map(millions) as [string, string, string];
     write(text, words.side({ patch: patchRows }));
-    const [between, mlp, windows] = NAMES.map((name) => millions(COSTS[name](T, config))) as [string, string, string];
     write(says, words.at({ side: grid * patchRows, tokens: T, between, mlp, windows }));
-    Object.assign(says.dataset, { tokens: T, ...Object.fromEntries(NAMES.map((name) => [name, COSTS[name](T, config)])) });
-    side.input.setAttribute("aria-valuetext", says.textContent!);
-    set(now, { x1: x(T), x2: x(T) });
-    NAMES.forEach((name, at) => {
-      const cost = COSTS[name], points = Array.from({ length: 41 }, (_, i) => (last * i) / 40);
-      set(lines[at]!, { d: `M${points.map((tokens) => `${x(tokens).toFixed(1)} ${y(cost(tokens, config)).toFixed(1)}`).join("L")}` });
-      set(dots[at]!, { cx: x(T), cy: y(cost(T, config)) });
-      set(labels[at]!, { y: y(cost(last, config)) + 4 });
-    });
-    const M = config.mlp_width; // where 2T²D = 2TDM
-    set(equal, { d: `M${x(M)} ${TOP}V${y(COSTS.mlp(M, config))}` });
-    set(equalWords, { x: x(M) + 16 });
-    write(equalWords, words.equal({ tokens: M }));
+    Object.assign(says.dataset, { tokens: T, ...Object.fromEntries(NAMES.map((name, at) => [name, costs[at]])) });
+    input.ariaValueText = says.textContent;
     const compact = new Intl.NumberFormat(tag, { notation: "compact" }); // 134M, or 1.3亿 in Chinese
-    ticks.replaceChildren(
-      ...[250, 500, 750, 1000].map((tokens) => svg("text", { x: x(tokens), y: GROUND + 15, "text-anchor": "middle" }, whole(tokens))),
-      ...[0.5, 1].map((part) => svg("text", { x: LEFT - 5, y: y(part * top) + 4, "text-anchor": "end" }, compact.format(part * top))));
+    const steps = Array.from({ length: 41 }, (_, i) => (last * i) / 40);
+    chart.draw({
+      most: last, at: T, ticks: [250, 500, 750, 1000].map((tokens) => [tokens, whole(tokens)]),
+      left: { pen: "quiet", texts: [0, 0.5, 1].map((share) => compact.format(share * top)) },
+      lines: [
+        { pen: "quiet", dash: "2 3", points: [[M, COSTS.mlp(M, config) / top], [M, 0.9]], name: words.equal({ tokens: M }) }, // where 2T²D = 2TDM
+        ...NAMES.map((name) => ({ ...PENS[name], name: words[name], points: steps.map((tokens) => [tokens, COSTS[name](tokens, config) / top] as const) })),
+        ...NAMES.map((name, at) => ({ ...PENS[name], dots: true, points: [[T, costs[at]! / top] as const] })),
+      ],
+    });
   };
   return {
     root: h("div", { className: "panel cost" }, h("h3", {}, words.title), h("p", {}, words.says),
-      h("div", { className: "side-by-side" }, h("div", { className: "cost-now" }, side.label, says), saveable(chart, words.chart))),
+      h("div", { className: "side-by-side" }, h("div", { className: "cost-now" }, label, says), chart.root)),
     draw(next: Scene): void {
       scene = next;
       show();

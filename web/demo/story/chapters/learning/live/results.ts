@@ -6,9 +6,9 @@ import { percent } from "../../../../logits.ts";
 import { decimal, percentage, whole } from "../../../../texts/words.ts";
 import { write } from "../../../../write.ts";
 import { coalesce } from "../../../work.ts";
+import { buildChart } from "../../../chart.ts";
 import { buildGrid, signedScale } from "../../../grid.ts";
 import type { Scene, Story, Traced } from "../../../scene.ts";
-import { buildChart } from "../chart.ts";
 import { buildFilters, type Filters, filtersOf } from "../filters.ts";
 import type { Words } from "../texts/en.ts";
 import { buildInside, type Reading } from "./inside.ts";
@@ -23,7 +23,7 @@ const CURVE = 300, CELL = 22; // CSS pixels
 const MOST_POINTS = 400;
 
 export function buildResults(story: Story, words: Words["live"], suffix: string) {
-  const [curve, drawCurve] = buildChart(words.curve, CURVE);
+  const curve = buildChart(words.curve, CURVE, [44, 44]);
   const [filtersFigure, drawFilters] = buildFilters(words.filters, story.texts.grid);
   const [confusionGrid, drawConfusion] = buildConfusion(story, words);
   const inside = buildInside(story, words, suffix);
@@ -36,12 +36,12 @@ export function buildResults(story: Story, words: Words["live"], suffix: string)
 
   const paintCurve = () => {
     const most = Math.max(1, ...losses.map(([, loss]) => loss)), ends = [0, 0.5, 1];
-    drawCurve({
+    curve.draw({
       words: words.curveWords({
         loss: losses.length ? decimal(losses.at(-1)![1], 2) : words.none,
         share: accuracies.length ? percentage(accuracies.at(-1)!, 1) : words.none,
       }),
-      most: epochs, dark, ticks: [0, epochs].map((at) => [at, whole(at)]),
+      most: epochs, ticks: [0, epochs].map((at) => [at, whole(at)]),
       left: { pen: "voice", texts: ends.map((share) => decimal(share * most, 1)) },
       right: { pen: "ink", texts: ends.map((share) => percentage(share, 0)) },
       lines: [
@@ -66,7 +66,7 @@ export function buildResults(story: Story, words: Words["live"], suffix: string)
   });
   return {
     root: h("div", { className: "live-results" },
-      figure(words.curve, curve, words.curveLegend({ most: RECENT })),
+      figure(words.curve, h("div", { className: "grid-scroll" }, curve.root), words.curveLegend({ most: RECENT })),
       h("figure", {}, h("h3", {}, words.bars), place, says), confusion, inside.root,
       figure(words.filters, filtersFigure, words.filtersWords)),
     /** Another run begins. */
@@ -109,7 +109,6 @@ export function buildResults(story: Story, words: Words["live"], suffix: string)
     theme(isDark: boolean): void {
       if (dark === isDark) return;
       dark = isDark;
-      paintSoon();
       paintFilters();
       if (counts) drawConfusion(counts, names, dark);
     },
