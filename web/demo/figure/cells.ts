@@ -18,6 +18,21 @@ export function spotAt({ clientX, clientY }: MouseEvent, picture: Element, rows:
 export const nearestCell = ([row, column]: Cell, rows: number, columns: number): Cell =>
   [Math.max(0, Math.min(rows - 1, Math.floor(row))), Math.max(0, Math.min(columns - 1, Math.floor(column)))];
 
+/** Makes elements one stop of the Tab key. Arrow keys go from one to the next; `columns` are in a row. */
+export function oneStop(elements: readonly HTMLElement[], columns = elements.length): void {
+  const stop = (at: number) => elements.forEach((each, i) => (each.tabIndex = i === at ? 0 : -1));
+  stop(0);
+  elements.forEach((element, at) => {
+    element.addEventListener("focus", () => stop(at));
+    element.addEventListener("keydown", (event) => {
+      const step = ARROWS[event.key], next = step && elements[at + step[0] * columns + step[1]];
+      if (!next) return;
+      event.preventDefault();
+      next.focus();
+    });
+  });
+}
+
 /** Lets pointer and arrow keys choose a patch on a picture that shows the whole grid. */
 export function choosePatch(
   canvas: HTMLCanvasElement,

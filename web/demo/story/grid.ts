@@ -66,7 +66,7 @@ export const signedTone = (value: number, top: number, dark: boolean): Colour =>
 export const signedColour = (...number: Parameters<typeof signedTone>): string => css(signedTone(...number));
 
 /** A cell's colour, to be laid over paper: small numbers let it through. */
-export const colourOf = (value: number, scale: AnyScale, dark: boolean): string =>
+const colourOf = (value: number, scale: AnyScale, dark: boolean): string =>
   cssTint("signed" in scale ? [...sideOf(value, dark), strength(value, scale.signed)]
     : heat("low" in scale ? within(value, scale) : place(value, scale), dark));
 
@@ -151,7 +151,7 @@ export function buildGrid({ texts: { grid: texts, story: common } }: Story, opti
 }
 
 /** Paints cells whose side is that many CSS pixels. */
-function paintGrid(canvas: HTMLCanvasElement, shown: Values, cell: number, cursor: [row: number, column: number] | undefined): void {
+export function paintGrid(canvas: HTMLCanvasElement, shown: Values, cell: number, cursor: [row: number, column: number] | undefined): void {
   const { values, rows, columns, scale, dark, marked, under, hidden } = shown;
   const context = sized(canvas, columns * cell, rows * cell, columns, rows);
   context.fillStyle = css(tone(0, dark));

@@ -52,7 +52,7 @@ function buildNorm(at: 0 | 1, words: Words): Panel {
 }
 
 function buildAttention(story: Story, words: Words): Panel {
-  const text = h("p"), shapes = h("p", { className: "shapes" }), maps = buildMaps(story.texts, words, (head) => story.choose({ head }));
+  const text = h("p"), shapes = h("p", { className: "shapes" }), maps = buildMaps(story, words);
   const math = formula("softmax", "(", over(row("Q", sup("K", "T")), root("d")), ")", "V");
   return {
     parts: [h("div", {}, text, math, shapes), maps.root],

@@ -1,7 +1,7 @@
 /** The token stream as a road: its stages with what the classifier reads, and between them the blocks with their parts. */
 import type { Class } from "vitrine";
 import { button, h } from "../../../dom.ts";
-import { ARROWS } from "../../../figure/cells.ts";
+import { oneStop } from "../../../figure/cells.ts";
 import { saveable } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
 import { signed } from "../../../texts/words.ts";
@@ -32,7 +32,7 @@ export function buildStrip({ config }: Scene, words: Words, press: (part: Part) 
     draws.push(block.draw);
     list.append(block.root);
   }
-  roam(list, buttons, heads + 1);
+  oneStop(buttons, heads + 1);
   const root = h("div", { role: "group", aria: { label: words.parts, description: words.keys } }, odds, list);
   const draw = (run: Run, whole: Run) => {
     const { label, index } = whole.classes[0]!;
@@ -41,19 +41,6 @@ export function buildStrip({ config }: Scene, words: Words, press: (part: Part) 
     for (const each of draws) each(run, whole, top);
   };
   return { root, draw };
-}
-
-/** One stop of the Tab key for all buttons. Arrow keys go from one to the next; `columns` are in a row. */
-function roam(root: HTMLElement, buttons: HTMLButtonElement[], columns: number): void {
-  const stop = (at: number) => buttons.forEach((each, i) => (each.tabIndex = i === at ? 0 : -1));
-  stop(0);
-  root.addEventListener("focusin", ({ target }) => stop(buttons.indexOf(target as HTMLButtonElement)));
-  root.addEventListener("keydown", (event) => {
-    const step = ARROWS[event.key], next = step && buttons[buttons.indexOf(event.target as HTMLButtonElement) + step[0] * columns + step[1]];
-    if (!next) return;
-    event.preventDefault();
-    next.focus();
-  });
 }
 
 function buildStage(stage: number, depth: number, labels: readonly string[], words: Words) {

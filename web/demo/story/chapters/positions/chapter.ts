@@ -75,7 +75,7 @@ async function place(story: Story, scene: Scene, kind: PositionKind, scramble: S
   if (!traced) return undefined;
   const options: ClassifyOptions = { attention: true, ablate: on ? undefined : { positions: true } };
   const [before, after] = await model.classifyAll([traced.input, permuted(traced.input, order, shape)], options);
-  return { kind, scene, model, config: model.config, shape, traced, before: before!, after: after!, order, on };
+  return { kind, scene, config: model.config, shape, traced, before: before!, after: after!, order, on };
 }
 
 /** What the model without positions reads in order and in one other order. */

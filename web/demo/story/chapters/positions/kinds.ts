@@ -1,5 +1,5 @@
 /** The five models of the chapter, and what one of them computed from the drawing. */
-import type { Classification, Vit, VitConfig } from "vitrine";
+import type { Classification, VitConfig } from "vitrine";
 import type { Shape } from "../../../pixels.ts";
 import type { Scene, Traced } from "../../scene.ts";
 import { patchIn } from "../../tokens.ts";
@@ -11,7 +11,6 @@ export type PositionKind = (typeof KINDS)[number];
 export interface Placed {
   kind: PositionKind;
   scene: Scene;
-  model: Vit;
   config: Readonly<VitConfig>; // of the model
   shape: Shape; // of the model
   traced: Traced; // the drawing as it is, with the model's positions

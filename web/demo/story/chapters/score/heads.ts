@@ -1,16 +1,16 @@
 /** All heads for one query: their maps, their outputs beside each other, and what is added to the token; a head's table. */
-import { sized } from "../../../figure/canvas.ts";
+import type { Scale } from "../../../../base/heat.ts";
+import { button, h } from "../../../dom.ts";
 import { buildTable, tableRow } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
-import type { Scale } from "../../../../base/heat.ts";
 import { decimal, number } from "../../../texts/words.ts";
-import { button, h } from "../../../dom.ts";
-import { buildGrid, colourOf, signedScale } from "../../grid.ts";
+import { write } from "../../../write.ts";
+import { buildGrid, paintGrid, signedScale } from "../../grid.ts";
 import type { Scene, Story } from "../../scene.ts";
-import { tokenName } from "../../tokens.ts";
+import { patchOfToken, tokenName } from "../../tokens.ts";
+import { largest } from "../../vectors.ts";
 import type { Answer } from "./head.ts";
 import type { Words } from "./texts/en.ts";
-import { write } from "../../../write.ts";
 
 type MapWords = Pick<Words, "head" | "headName" | "ofPrefix">;
 
@@ -25,11 +25,9 @@ export interface HeadsView {
   changed: boolean;
 }
 
-/** Returns the figure and what draws it. */
-export function buildHeads(story: Story, own: Words): { parts: HTMLElement[]; draw(shown: HeadsView): void } {
-  const maps = buildMaps(story.texts, own, (head) => story.choose({ head }));
-  const lead = h("p");
-  const words = h("p", { className: "projection" });
+export function buildHeads(story: Story, own: Words) {
+  const maps = buildMaps(story, own);
+  const lead = h("p"), words = h("p", { className: "projection" });
   const grid = { number, columnName: (i: number) => own.number({ n: i + 1 }) };
   const concatenated = buildGrid(story, { ...grid, label: own.concatenated, rowName: (head) => own.head({ n: head + 1 }) });
   const projected = buildGrid(story, { ...grid, label: own.projected });
@@ -39,20 +37,17 @@ export function buildHeads(story: Story, own: Words): { parts: HTMLElement[]; dr
       h("figure", { className: "projected" }, projected.root, h("figcaption", {}, own.projected)))];
 
   const draw = (shown: HeadsView) => {
-    const { scene, answers } = shown;
-    const { config, result, layer, head, dark } = scene;
-    const d = answers[0]!.output.length;
+    const { scene: { config, result, layer, head, dark }, answers } = shown, { width } = config;
+    const d = answers[0]!.output.length, wide = width % d === 0 ? d : 1; // as many columns as an output has, if they fill whole rows
     write(lead, own.headsLead({ heads: answers.length, d }));
     maps.draw(shown);
     const all = Float64Array.from(answers.flatMap(({ output }) => [...output]));
-    concatenated.draw({
-      values: all, rows: answers.length, columns: d, dark, scale: signedScale(all), marked: { row: head },
-    });
+    concatenated.draw({ values: all, rows: answers.length, columns: d, dark, scale: signedScale(all), marked: { row: head } });
     concatenated.root.dataset.values = all.join(" ");
-    const added = result.trace.added(layer, "attention").slice(shown.query * config.width, (shown.query + 1) * config.width);
-    projected.draw({ values: added, rows: config.width / columnsOf(config.width, d), columns: columnsOf(config.width, d), dark, scale: signedScale(added) });
+    const added = result.trace.added(layer, "attention").slice(shown.query * width, (shown.query + 1) * width);
+    projected.draw({ values: added, rows: width / wide, columns: wide, dark, scale: signedScale(added) });
     projected.root.dataset.values = added.join(" ");
-    const sizes = { heads: answers.length, d, inner: all.length, width: config.width };
+    const sizes = { heads: answers.length, d, inner: all.length, width };
     write(words, [
       config.attention === "per_head" ? own.noProjection(sizes) : own.projection(sizes),
       config.layer_scale ? own.layerScale : "", shown.changed ? own.projectionOwn : "",
@@ -61,53 +56,32 @@ export function buildHeads(story: Story, own: Words): { parts: HTMLElement[]; dr
   return { parts, draw };
 }
 
-/** As many columns as the heads' outputs have, if they fill whole rows. */
-const columnsOf = (width: number, d: number): number => (width % d === 0 ? d : 1);
-
 /** The maps of all heads; one is chosen by a press. */
-export function buildMaps(texts: Story["texts"], own: MapWords, choose: (head: number) => void) {
+export function buildMaps(story: Story, own: MapWords) {
   const root = h("div", { className: "head-maps" });
-  const draw = (shown: Omit<HeadsView, "changed">) => {
-    while (root.childElementCount > shown.answers.length) root.lastElementChild!.remove();
-    while (root.childElementCount < shown.answers.length) {
-      const index = root.childElementCount;
-      root.append(mapButton(own.head({ n: index + 1 }), () => choose(index)));
-    }
-    shown.answers.forEach((answer, index) => drawMap(root.children[index] as HTMLElement, shown, answer, texts, own));
+  let maps: { map: HTMLButtonElement; canvas: HTMLCanvasElement; small: HTMLElement }[] = [];
+  const build = (heads: number) => {
+    maps = Array.from({ length: heads }, (_, head) => {
+      const canvas = h("canvas", { ariaHidden: "true" }), small = h("small");
+      const map = button("", () => story.choose({ head }), { className: "head-map" });
+      map.append(canvas, h("span", {}, own.head({ n: head + 1 })), small);
+      return { map, canvas, small };
+    });
+    root.replaceChildren(...maps.map(({ map }) => map));
+  };
+  const draw = ({ scene, query, answers, paper, scale }: Omit<HeadsView, "changed">) => {
+    if (maps.length !== answers.length) build(answers.length);
+    const { config: { prefix }, shape: { gridRows: rows, gridCols: columns }, dark } = scene;
+    const name = (token: number) => tokenName(token, scene, story.texts);
+    answers.forEach(({ weights }, head) => {
+      const { map, canvas, small } = maps[head]!, most = largest(weights);
+      paintGrid(canvas, { values: weights.subarray(prefix.length), rows, columns, scale, dark, under: paper }, CELL, patchOfToken(query, scene));
+      map.ariaPressed = String(head === scene.head);
+      map.ariaDescription = own.headName({ n: head + 1, token: name(most), share: percent(weights[most]!) });
+      write(small, prefix.map((_, token) => own.ofPrefix({ name: name(token), share: percent(weights[token]!) })).join(", "));
+    });
   };
   return { root, draw };
-}
-
-function mapButton(name: string, press: () => void): HTMLElement {
-  const made = button("", press, { className: "head-map" });
-  made.append(h("canvas", { aria: { hidden: "true" } }), h("span", {}, name), h("small"));
-  return made;
-}
-
-function drawMap(root: HTMLElement, { scene, query, paper, scale }: Omit<HeadsView, "changed">, { weights }: Answer, texts: Story["texts"], own: MapWords): void {
-  const { config, shape: { gridRows: rows, gridCols: columns }, dark } = scene;
-  const prefix = config.prefix.length;
-  const [canvas, name, small] = [...root.children] as [HTMLCanvasElement, HTMLElement, HTMLElement];
-  const context = sized(canvas, columns * CELL, rows * CELL, columns, rows);
-  context.imageSmoothingEnabled = false;
-  context.drawImage(paper, 0, 0, columns, rows);
-  for (let patch = 0; patch < rows * columns; patch++) {
-    context.fillStyle = colourOf(weights[prefix + patch]!, scale, dark);
-    context.fillRect(patch % columns, Math.floor(patch / columns), 1 - 1 / CELL, 1 - 1 / CELL);
-  }
-  if (query >= prefix) {
-    context.strokeStyle = getComputedStyle(canvas).color;
-    context.lineWidth = 2 / CELL;
-    context.strokeRect((query - prefix) % columns, Math.floor((query - prefix) / columns), 1, 1);
-  }
-  const index = [...root.parentElement!.children].indexOf(root);
-  const most = weights.indexOf(Math.max(...weights));
-  root.ariaPressed = String(index === scene.head);
-  const where = { token: tokenName(most, scene, texts), share: percent(weights[most]!) };
-  root.ariaDescription = own.headName({ n: index + 1, ...where });
-  write(name, own.head({ n: index + 1 }));
-  write(small, config.prefix.map((_, token) =>
-    own.ofPrefix({ name: tokenName(token, scene, texts), share: percent(weights[token]!) })).join(", "));
 }
 
 /** A table of all tokens. */

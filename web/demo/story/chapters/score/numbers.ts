@@ -2,6 +2,7 @@
 import type { Colour } from "../../../../base/heat.ts";
 import { css } from "../../../colour.ts";
 import { h } from "../../../dom.ts";
+import { oneStop } from "../../../figure/cells.ts";
 import { number } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
 import { signedTone } from "../../grid.ts";
@@ -9,7 +10,6 @@ import { signedTone } from "../../grid.ts";
 const LINE = 8; // stacks side by side, also on a phone
 const PER_PIXEL = 0.02;
 const STEPS: Record<string, number> = { ArrowUp: 0.1, ArrowDown: -0.1, PageUp: 1, PageDown: -1 };
-const WAYS: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1 };
 const MOST = 100; // a larger number is of no use, and a softmax of it would overflow the colours
 
 /** What a row of numbers means: its sign at the left, its name for screen readers. */
@@ -67,12 +67,11 @@ function isLight(colour: Colour): boolean {
 function buildRow({ name, change }: RowOptions, count: number): HTMLElement[] {
   const cells = Array.from({ length: count }, () => h("span", { className: "number" }));
   if (!change) return cells;
+  oneStop(cells);
   cells.forEach((cell, index) => {
     Object.assign(cell, {
-      role: "spinbutton", tabIndex: index === 0 ? 0 : -1, ariaLabel: name?.(index), ariaValueMin: String(-MOST), ariaValueMax: String(MOST),
+      role: "spinbutton", ariaLabel: name?.(index), ariaValueMin: String(-MOST), ariaValueMax: String(MOST),
     });
-    cell.addEventListener("focus", () => cells.forEach((other) => (other.tabIndex = other === cell ? 0 : -1)));
-    cell.addEventListener("keydown", ({ key }) => cells[index + (WAYS[key] ?? NaN)]?.focus());
     listen(cell, (value) => change(index, value && Math.max(-MOST, Math.min(MOST, value))));
   });
   return cells;
@@ -97,7 +96,7 @@ function listen(cell: HTMLElement, change: (value: number | undefined) => void):
     const step = STEPS[event.key];
     if (step !== undefined) change(Number(cell.dataset.value) + step);
     else if (["Delete", "Backspace"].includes(event.key)) change(undefined);
-    else if (!(event.key in WAYS)) return;
+    else return;
     event.preventDefault();
   });
 }
