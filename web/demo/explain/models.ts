@@ -2,6 +2,7 @@
 import { Vit, type VitConfig } from "vitrine";
 import packed from "../../../weights/explain.safetensors.gz?url";
 import { type Packed, unpack } from "../../base/pack.mjs";
+import { bytesOf } from "../story/bytes.ts";
 
 export type Small = VitConfig["position"] | "convolutions";
 
@@ -35,18 +36,7 @@ function model(name: Small | "learning", index: number): Promise<Vit> {
 }
 
 function allSeries(): Promise<Record<string, Packed[]>> {
-  series ??= read(new URL(packed, document.baseURI));
+  series ??= bytesOf(packed, "the small models").then(unpack);
   series.catch(() => (series = undefined));
   return series;
-}
-
-async function read(url: URL): Promise<Record<string, Packed[]>> {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`the small models did not load: the server answered ${response.status}`);
-  const bytes = new Uint8Array(await response.arrayBuffer());
-  // Some servers announce a .gz file as compressed, so that the browser has decompressed it already.
-  const zipped = bytes[0] === 0x1f && bytes[1] === 0x8b;
-  if (!zipped) return unpack(bytes);
-  const open = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return unpack(new Uint8Array(await new Response(open).arrayBuffer()));
 }

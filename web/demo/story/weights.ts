@@ -2,20 +2,15 @@
 import { readSafetensors } from "../../base/safetensors.mjs";
 import { inWords } from "../remedy.ts";
 import { write } from "../write.ts";
+import { bytesOf } from "./bytes.ts";
 import type { Scene, Story } from "./scene.ts";
 
 /** Gives a tensor by its name in the file, as floats; undefined where the model has none. */
 export type Weights = (name: string) => Float32Array | undefined;
 
 /** The browser has the file in its cache, because the page has loaded the model from it. */
-async function fetched(address: string): Promise<Uint8Array> {
-  const response = await fetch(new URL(address, document.baseURI), { cache: "force-cache" });
-  if (!response.ok) throw new Error(`the weights did not load: the server answered ${response.status}`);
-  return new Uint8Array(await response.arrayBuffer());
-}
-
 async function weightsIn(file: Scene["file"]): Promise<Weights> {
-  const { tensors } = readSafetensors(typeof file === "string" ? await fetched(file) : file);
+  const { tensors } = readSafetensors(typeof file === "string" ? await bytesOf(file, "the weights", { cache: "force-cache" }) : file);
   return (name) => {
     const data = tensors.get(name)?.data;
     if (!(data instanceof Int8Array)) return data;

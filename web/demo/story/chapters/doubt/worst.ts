@@ -2,6 +2,7 @@
 import address from "virtual:worst-digits"; // see web/demo/worst.mjs
 import { paint, tone } from "../../../colour.ts";
 import { button, h } from "../../../dom.ts";
+import { bytesOf } from "../../bytes.ts";
 import { measured } from "./reliability.ts";
 import type { Words } from "./texts/en.ts";
 
@@ -52,9 +53,7 @@ export const paintDigit = (canvas: HTMLCanvasElement, { pixels }: Digit, dark: b
 
 /** The file holds the labels, a byte each, then the images. */
 async function load(from: string): Promise<Digit[]> {
-  const response = await fetch(from);
-  if (!response.ok) throw new Error(`the test digits did not load: the server answered ${response.status}`);
-  const bytes = new Uint8Array(await response.arrayBuffer()), count = measured.worst.length, size = SIDE * SIDE;
+  const bytes = await bytesOf(from, "the test digits"), count = measured.worst.length, size = SIDE * SIDE;
   if (bytes.length !== count * (1 + size)) throw new Error(`expected ${count} test digits, got ${bytes.length} bytes`);
   return measured.worst.map((index, at) => ({
     index, truth: bytes[at]!, pixels: bytes.slice(count + at * size, count + (at + 1) * size),

@@ -1,9 +1,9 @@
 /** Where the images come from: MNIST, or files of the visitor's own, which stay in the tab. */
-import { VitError } from "vitrine";
 import address from "virtual:mnist-digits"; // see web/demo/mnist.mjs
 import { COUNTS, type Digits, PIXELS, unpackDigits } from "../../../../../base/digits.mjs";
 import { chips, h } from "../../../../dom.ts";
 import { inWords } from "../../../../remedy.ts";
+import { bytesOf } from "../../../bytes.ts";
 import type { Words } from "../texts/en.ts";
 import type { Column } from "./column.ts";
 import { type Grey, photosIn, readIdx, type Source, sourceOf } from "./own.ts";
@@ -17,21 +17,12 @@ let loading: Promise<Digits> | undefined;
 
 /** A failed load is tried again by the next call. */
 function digits(): Promise<Digits> {
-  loading ??= read(new URL(address!, document.baseURI));
+  loading ??= bytesOf(address!, "MNIST’s images").then(unpackDigits);
   loading.catch(() => (loading = undefined));
   return loading;
 }
 
 const MNIST: Source = { ...COUNTS, open: digits };
-
-async function read(url: URL): Promise<Digits> {
-  const response = await fetch(url).catch((cause: unknown) => {
-    throw new VitError("network", `MNIST's images: expected an answer from ${url}, got none`, { cause });
-  });
-  if (!response.ok) throw new VitError("network", `MNIST's images: expected 200 OK from ${url}, got ${response.status}`);
-  const open = response.body!.pipeThrough(new DecompressionStream("gzip"));
-  return unpackDigits(new Uint8Array(await new Response(open).arrayBuffer()));
-}
 
 // ---- The visitor's own --------------------------------------------------------
 
