@@ -1,18 +1,19 @@
 /** Layer by layer: what the classifier reads at each stage of the token stream, and without parts. */
 import type { Vit } from "vitrine";
 import { button, h } from "../../../dom.ts";
+import { buildTable, tableRow } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
 import { fieldOf } from "../../../stem.ts";
 import { signed, tag } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
 import { cite, fold, linked, whenOpen } from "../../prose.ts";
 import { coalesce } from "../../work.ts";
+import { signedColour } from "../../grid.ts";
 import { buildGuess } from "../../guess.ts";
 import { shares } from "../../lens.ts";
 import type { Build, Scene, Traced } from "../../scene.ts";
-import { allParts, keyOf, logOdds, type Loss, type Part, type Run, runWithout, sweep } from "./runs.ts";
+import { keyOf, logOdds, type Loss, type Part, partsOf, type Run, runWithout, sweep } from "./runs.ts";
 import { buildStrip, nameOf } from "./strip.ts";
-import { buildLosses } from "./table.ts";
 import type { Words } from "./texts/en.ts";
 
 export const build: Build<Words> = (root, story, words) => {
@@ -26,14 +27,14 @@ export const build: Build<Words> = (root, story, words) => {
   const turns = fold(story, words.sweep.title, tableLead, table);
   turns.classList.add("sweep");
   let out: Part[] = [], shown: Scene | undefined;
-  let fitted: { model: Vit; strip: ReturnType<typeof buildStrip>; table: ReturnType<typeof buildLosses> } | undefined;
+  let fitted: { model: Vit; blocks: Part[][]; strip: ReturnType<typeof buildStrip>; table: ReturnType<typeof buildLosses> } | undefined;
   /** The runs of one drawing, of which `whole` leaves nothing out, and the losses, which are found once. */
   let done: { result: Traced; run: Run; whole: Run } | undefined, swept: { result: Traced; losses: Promise<Loss[] | undefined> } | undefined;
   let announce = false; // a part was pressed since the last answer
 
   const lossesOf = (scene: Scene) => {
     const { result } = scene;
-    if (swept?.result !== result) swept = { result, losses: sweep(scene, story, () => shown!.result !== result) };
+    if (swept?.result !== result) swept = { result, losses: sweep(fitted!.blocks.flat(), scene, story, () => shown!.result !== result) };
     return swept.losses;
   };
 
@@ -88,17 +89,15 @@ export const build: Build<Words> = (root, story, words) => {
     panel.ariaBusy = "true";
     run(shown!);
   };
-  const press = (part: Part) => {
-    const others = out.filter((other) => keyOf(other) !== keyOf(part));
-    leaveOut(others.length < out.length ? others : [...out, part]);
-  };
+  const press = (part: Part) => leaveOut(out.includes(part) ? out.filter((other) => other !== part) : [...out, part]);
 
   const fit = (scene: Scene) => {
     const { config, model } = scene;
-    put(fitted ? [] : allParts(config).filter((part) => choices.of(choiceOf(part)) === "on")); // another model's do not stay
+    const blocks = partsOf(config);
+    put(fitted ? [] : blocks.flat().filter((part) => choices.of(choiceOf(part)) === "on")); // another model's do not stay
     done = undefined;
-    const strip = buildStrip(scene, words, press);
-    fitted = { model, strip, table: buildLosses(config, words) };
+    const strip = buildStrip(blocks, config.labels, words, press);
+    fitted = { model, blocks, strip, table: buildLosses(blocks, words) };
     figure.replaceChildren(strip.root);
     table.replaceChildren(fitted.table.root);
     stem.hidden = config.stem.length === 0;
@@ -160,4 +159,22 @@ function truthOf(losses: Loss[], { config: { depth }, result }: Scene, words: Wo
     label: result.classes[0]!.label, head: signed(worsts.head.odds), mlp: signed(worsts.mlp.odds), last: signed(worsts.last.odds),
     part: nameOf(part, words), read: best.label, share: percent(best.p),
   }) };
+}
+
+const FULL = 5; // the change that gets the strongest colour
+
+function buildLosses(blocks: Part[][], words: Words) {
+  const cells = new Map(blocks.flat().map((part) => [part, h("td", { data: { part: keyOf(part) } })]));
+  const columns = blocks[0]!.map(({ kind, head }) => (kind === "head" ? words.head({ n: head + 1 }) : words.mlp));
+  const rows = blocks.map((parts, layer) => tableRow(words.block({ n: layer + 1 }), ...parts.map((part) => cells.get(part)!)));
+  const draw = (losses: Loss[], { dark, result: { classes: [whole] } }: Scene) => {
+    for (const { part, odds, best } of losses) {
+      const cell = cells.get(part)!;
+      cell.textContent = best.index === whole!.index ? signed(odds) : words.sweep.becomes({ odds: signed(odds), label: best.label });
+      cell.dataset.odds = String(odds);
+      // A third of the strength, so that the number stays easy to read.
+      cell.style.setProperty("--tint", signedColour(odds / 3, FULL, dark));
+    }
+  };
+  return { root: h("div", { className: "grid-scroll" }, buildTable(words.sweep.table, ["", ...columns], rows)), draw };
 }

@@ -12,12 +12,9 @@ export interface Part {
 
 export const keyOf = ({ kind, layer, head }: Part): string => `${kind} ${layer} ${head}`;
 
-/** A block's parts, in the order in which the page shows them. */
-export const partsOf = (layer: number, { heads }: Pick<VitConfig, "heads">): Part[] => [
-  ...Array.from({ length: heads }, (_, head): Part => ({ kind: "head", layer, head })), { kind: "mlp", layer, head: 0 }];
-
-export const allParts = (config: Pick<VitConfig, "depth" | "heads">): Part[] =>
-  Array.from({ length: config.depth }, (_, layer) => partsOf(layer, config)).flat();
+/** Each block's parts, in the order in which the page shows them. */
+export const partsOf = ({ depth, heads }: Readonly<VitConfig>): Part[][] => Array.from({ length: depth }, (_, layer) => [
+  ...Array.from({ length: heads }, (_, head): Part => ({ kind: "head", layer, head })), { kind: "mlp", layer, head: 0 }]);
 
 const ablationOf = (parts: readonly Part[]): Ablation => ({
   heads: parts.filter(({ kind }) => kind === "head").map(({ layer, head }) => [layer, head] as const),
@@ -72,10 +69,10 @@ export interface Loss {
 }
 
 /** Leaves out each part alone, in slices. Undefined once `isStale`. */
-export async function sweep(scene: Scene, story: Story, isStale: () => boolean): Promise<Loss[] | undefined> {
+export async function sweep(parts: readonly Part[], scene: Scene, story: Story, isStale: () => boolean): Promise<Loss[] | undefined> {
   const { classes: whole } = scene.result, { index } = whole[0]!;
   const losses: Loss[] = [], pause = slices();
-  for (const part of allParts(scene.config)) {
+  for (const part of parts) {
     const result = await story.classify(scene, { ablate: ablationOf([part]) });
     if (!result || isStale()) return undefined;
     losses.push({ part, odds: logOdds(result.classes, index) - logOdds(whole, index), best: result.classes[0]! });

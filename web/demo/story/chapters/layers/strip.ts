@@ -7,8 +7,7 @@ import { percent } from "../../../logits.ts";
 import { signed } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
 import { buildLens } from "../../lens.ts";
-import type { Scene } from "../../scene.ts";
-import { keyOf, logOdds, type Part, partsOf, type Run } from "./runs.ts";
+import { keyOf, logOdds, type Part, type Run } from "./runs.ts";
 import type { Words } from "./texts/en.ts";
 
 /** `top` is the largest log-odds of the stages, which ends their scale. */
@@ -18,27 +17,18 @@ export const nameOf = ({ kind, layer, head }: Part, { names }: Words): string =>
   kind === "head" ? names.head({ block: layer + 1, head: head + 1 }) : names.mlp({ block: layer + 1 });
 
 /** Builds the road for one model. Its buttons tell which part was pressed. */
-export function buildStrip({ config }: Scene, words: Words, press: (part: Part) => void) {
-  const { depth, labels, heads } = config;
-  const odds = h("p", { className: "odds-of" }), list = h("ol", { className: "road", aria: { label: words.figure } });
-  const draws: Draw[] = [], buttons: HTMLButtonElement[] = [];
-  for (let stage = 0; stage <= depth; stage++) {
-    const made = buildStage(stage, depth, labels, words);
-    draws.push(made.draw);
-    list.append(made.root);
-    if (stage === depth) break;
-    const block = buildBlock(stage, partsOf(stage, config), words, press);
-    buttons.push(...block.buttons);
-    draws.push(block.draw);
-    list.append(block.root);
-  }
-  oneStop(buttons, heads + 1);
+export function buildStrip(blocks: Part[][], labels: readonly string[], words: Words, press: (part: Part) => void) {
+  const stages = [...blocks, undefined].map((_, stage) => buildStage(stage, blocks.length, labels, words));
+  const between = blocks.map((parts, layer) => buildBlock(layer, parts, words, press));
+  const odds = h("p", { className: "odds-of" });
+  const list = h("ol", { className: "road", ariaLabel: words.figure }, ...stages.flatMap(({ root }, at) => [root, ...between.slice(at, at + 1).map(({ root }) => root)]));
+  oneStop(between.flatMap(({ buttons }) => buttons), blocks[0]!.length);
   const root = h("div", { role: "group", aria: { label: words.parts, description: words.keys } }, odds, list);
   const draw = (run: Run, whole: Run) => {
     const { label, index } = whole.classes[0]!;
-    const top = Math.max(...[run, whole].flatMap(({ trace }) => Array.from({ length: depth + 1 }, (_, stage) => Math.abs(logOdds(trace.lens(stage), index)))));
+    const top = Math.max(...[run, whole].flatMap(({ trace }) => stages.map((_, stage) => Math.abs(logOdds(trace.lens(stage), index)))));
     write(odds, words.odds({ label }));
-    for (const each of draws) each(run, whole, top);
+    for (const each of [...stages, ...between]) each.draw(run, whole, top);
   };
   return { root, draw };
 }
@@ -56,7 +46,7 @@ function buildStage(stage: number, depth: number, labels: readonly string[], wor
     write(says, words.says({ label: best.label, share: percent(best.p) }));
     write(odds, signed(own));
     bar.style.setProperty("--z", (own / top).toFixed(3));
-    Object.assign(root.dataset, { label: best.label, p: String(best.p), odds: String(own) });
+    Object.assign(root.dataset, { label: best.label, p: best.p, odds: own });
   };
   return { root, draw };
 }
@@ -76,7 +66,7 @@ function buildBlock(layer: number, parts: Part[], words: Words, press: (part: Pa
       write(element, signed(push));
       element.dataset.push = String(push);
     }
-    parts.forEach((part, at) => (buttons[at]!.ariaPressed = String(run.out.some((other) => keyOf(other) === keyOf(part)))));
+    parts.forEach((part, at) => (buttons[at]!.ariaPressed = String(run.out.includes(part))));
   };
   return { root, buttons, draw };
 }

@@ -9,7 +9,7 @@ import { buildGuess } from "../../guess.ts";
 import { cite, fold } from "../../prose.ts";
 import type { Build, Scene } from "../../scene.ts";
 import { paperOf, patchOfToken, tokenName } from "../../tokens.ts";
-import { type Attended, attend, type Mask } from "./attend.ts";
+import { softmax } from "../score/head.ts";
 import { drawBefore } from "./before.ts";
 import { buildCost } from "./cost.ts";
 import type { Words } from "./texts/en.ts";
@@ -117,4 +117,44 @@ function usesTable({ kinds, uses: { title, rest: _, ...models } }: Words): HTMLE
   const rows = Object.values(models).map(({ name, full, causal, cross }) => tableRow(name, full, causal, cross));
   const table = buildTable(title, ["", kinds.full, kinds.causal, kinds.cross], rows);
   return h("div", { className: "uses", tabIndex: 0, role: "region", ariaLabel: title }, table);
+}
+
+// ---- Masks ------------------------------------------------------------------
+
+type Mask = "full" | "causal" | "cross";
+
+interface Attended {
+  /** (queries, keys): shares. Each row sums to 1; masked ones are 0. */
+  shares: Float64Array;
+  queries: number[]; // tokens
+  keys: number[];
+  /** Whether the query of this row sees the key of this column. */
+  sees(row: number, column: number): boolean;
+}
+
+/** Which tokens a mask leaves: `query` is the one that asks in cross attention. */
+interface Tokens {
+  tokens: number;
+  prefix: number;
+  query: number;
+}
+
+const from = (first: number, end: number) => Array.from({ length: end - first }, (_, i) => first + i);
+
+const MASKS: Record<Mask, (sizes: Tokens) => Pick<Attended, "queries" | "keys" | "sees">> = {
+  full: ({ tokens }) => ({ queries: from(0, tokens), keys: from(0, tokens), sees: () => true }),
+  causal: ({ tokens }) => ({ queries: from(0, tokens), keys: from(0, tokens), sees: (row, column) => column <= row }),
+  cross: ({ tokens, prefix, query }) => ({ queries: [query], keys: from(prefix, tokens), sees: () => true }),
+};
+
+/** One head's scores (T,T), before the softmax, under a mask: Vaswani et al., arXiv:1706.03762, section 3.2.3. */
+function attend(scores: Float32Array, mask: Mask, { prefix, query }: Omit<Tokens, "tokens">): Attended {
+  const tokens = Math.sqrt(scores.length);
+  const { queries, keys, sees } = MASKS[mask]({ tokens, prefix, query });
+  const shares = new Float64Array(queries.length * keys.length);
+  queries.forEach((token, row) => {
+    const own = keys.map((key) => scores[token * tokens + key]!);
+    shares.set(softmax(own, (column) => sees(row, column)), row * keys.length);
+  });
+  return { shares, queries, keys, sees };
 }

@@ -15,9 +15,8 @@ import { buildFollowed } from "./followed.ts";
 import { type Answer, answerOf, outputOf, type Work } from "./head.ts";
 import { buildHeads, buildTokens } from "./heads.ts";
 import type { Stacks } from "./numbers.ts";
-import { buildSpread } from "./pictures.ts";
+import { buildSpread, spreadOf } from "./pictures.ts";
 import { type Player, steps } from "./play.ts";
-import { spreadOf } from "./spread.ts";
 import { buildStrip } from "./strip.ts";
 import type { Words } from "./texts/en.ts";
 
