@@ -2,11 +2,11 @@
 import { Vit, type VitConfig } from "vitrine";
 import packed from "../../../weights/explain.safetensors.gz?url";
 import { type Packed, unpack } from "../../base/pack.mjs";
-import { bytesOf } from "../story/bytes.ts";
+import { bytesOf, once } from "../story/bytes.ts";
 
 export type Small = VitConfig["position"] | "convolutions";
 
-let series: Promise<Record<string, Packed[]>> | undefined;
+const allSeries = once<Record<string, Packed[]>>(async () => unpack(await bytesOf(packed, "the small models")));
 const models = new Map<string, Promise<Vit>>();
 
 /** One of the small models. All chapters share it, so do not dispose of it. */
@@ -33,10 +33,4 @@ function model(name: Small | "learning", index: number): Promise<Vit> {
     made.catch(() => models.delete(key));
   }
   return made;
-}
-
-function allSeries(): Promise<Record<string, Packed[]>> {
-  series ??= bytesOf(packed, "the small models").then(unpack);
-  series.catch(() => (series = undefined));
-  return series;
 }

@@ -35,8 +35,8 @@ type Cell = HTMLTableCellElement | string;
 const cellOf = (cell: Cell) => (typeof cell === "string" ? h("td", {}, cell) : cell);
 
 /** A row of a table, which begins with its name. */
-export const tableRow = (name: string, ...cells: Cell[]): HTMLTableRowElement =>
-  h("tr", {}, h("th", { scope: "row" }, name), ...cells.map(cellOf));
+export const tableRow = (name: string, cells: readonly Cell[], data: Record<string, string> = {}): HTMLTableRowElement =>
+  h("tr", { data }, h("th", { scope: "row" }, name), ...cells.map(cellOf));
 
 /** A table that can be saved. A column without a heading has an empty cell. */
 export const buildTable = (label: string, headings: readonly string[], rows: readonly HTMLTableRowElement[], className = ""): HTMLTableElement =>
@@ -68,20 +68,20 @@ const csvOf = (table: HTMLTableElement): string =>
   [...table.rows].filter((row) => row.checkVisibility())
     .map(({ cells }) => [...cells].map(({ textContent }) => `"${textContent!.trim().replaceAll('"', '""')}"`).join()).join("\r\n");
 
-/** Returns what moves a slider from its least to its greatest value. A touch of the slider stops it. */
-export function playing({ input, move }: Slider, milliseconds: number): () => void {
+/**
+ * A button that moves a slider from its least to its greatest value. A touch of the slider stops it. Visitors who want
+ * less motion get no such button, because the slider does the same.
+ */
+export function player(text: string, { input, move }: Slider, milliseconds: number): HTMLButtonElement {
   let stop = () => {};
   for (const touch of ["pointerdown", "keydown"]) input.addEventListener(touch, () => stop());
-  return () => {
+  return button(text, () => {
     stop();
     stop = animate(milliseconds, (over) => {
       if (input.isConnected) move(Number(input.min) + over * (Number(input.max) - Number(input.min)));
     });
-  };
+  }, { hidden: lessMotion() });
 }
-
-/** A button that plays. Visitors who want less motion get none, because the slider does the same. */
-export const player = (text: string, play: () => void): HTMLButtonElement => button(text, play, { hidden: lessMotion() });
 
 const STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "paint-order", "font-family", "font-size", "text-anchor"];
 

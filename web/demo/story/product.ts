@@ -56,8 +56,7 @@ export function buildProduct(id: string, words: ProductWords) {
       table.replaceChildren(
         h("tr", {}, h("td"), ...places.map((place, i) => h("th", { scope: "col", className: className(i) }, place))),
         ...ROWS.map((name) => {
-          const row = tableRow(words.rows[name], ...cells[name]);
-          row.dataset.row = name;
+          const row = tableRow(words.rows[name], cells[name], { row: name });
           row.hidden = !weighted && name !== "input";
           return row;
         }));

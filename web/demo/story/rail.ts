@@ -20,12 +20,9 @@ export const stepsIn = (root: HTMLElement): HTMLElement[] => chaptersIn(root).fi
 export function buildRail(root: HTMLElement, page: Page, story: Story, teller: Teller, life: AbortSignal) {
   const { state, hand, redraw, wipe } = page, { texts, words, choices } = story;
   const rail = root.querySelector<HTMLElement>("#rail")!;
-  const pad = h("canvas", { id: "rail-pad", tabIndex: 0 });
-  pad.setAttribute("role", "application");
-  pad.setAttribute("aria-label", texts.story.railPad);
+  const pad = h("canvas", { id: "rail-pad", tabIndex: 0, role: "application", ariaLabel: texts.story.railPad });
   const keyPen = listen(pad, { ...hand, choosable: () => false, hover: () => {}, moved: redraw });
-  const answer = h("output", { id: "rail-answer" }, h("strong"), h("span"));
-  answer.setAttribute("aria-live", "off"); // the page announces answers already
+  const answer = h("output", { id: "rail-answer", ariaLive: "off" }, h("strong"), h("span")); // the page announces answers already
   const place = h("p", { className: "rail-patch" });
   const clear = button(texts.story.clear, wipe, { className: "plain small" });
   const layer = h("select", { id: "rail-layer" });
@@ -41,7 +38,7 @@ export function buildRail(root: HTMLElement, page: Page, story: Story, teller: T
   const settings = h("div", { className: "rail-choices" }, reader.root,
     h("label", {}, texts.story.layer, layer), h("label", {}, texts.story.head, head), place);
   const steps = buildSteps(root, story, settings, life);
-  rail.setAttribute("aria-label", texts.story.rail);
+  rail.ariaLabel = texts.story.rail;
   rail.replaceChildren(
     h("div", { className: "sheet" }, pad),
     h("div", { className: "rail-read" }, answer, clear),

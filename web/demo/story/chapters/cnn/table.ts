@@ -25,7 +25,7 @@ export async function buildNumbers(pair: Pair, { say }: Story, words: Words) {
   const wrong = { vit: images - right[NAMES.vit], convolutions: images - right[NAMES.convolutions] };
   const row = (title: string, cell: (name: Name) => string) => {
     const cells = ORDER.map((name) => h("td", {}, cell(name)));
-    return { root: tableRow(title, ...cells), cells };
+    return { root: tableRow(title, cells), cells };
   };
   const reads = row(words.reads, () => "–"), times = row(words.time, () => "–");
   const rows = [

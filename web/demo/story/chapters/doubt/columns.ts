@@ -47,12 +47,8 @@ export function buildColumns(labels: readonly string[], words: Words["softmax"],
   });
   const cells = { logit: cellsOf(labels), share: cellsOf(labels), scaled: cellsOf([...labels, ""]), power: cellsOf([...labels, ""]) };
   for (const cell of cells.share) cell.append(h("i"));
-  const row = (name: keyof typeof cells) => {
-    const made = tableRow(words.rows[name], ...cells[name]);
-    made.dataset.row = name;
-    return made;
-  };
-  const columns = tableRow(words.rows.drag, ...inputs.map((input) => h("td", {}, input))), headings = [words.class, ...labels];
+  const row = (name: keyof typeof cells) => tableRow(words.rows[name], cells[name], { row: name });
+  const columns = tableRow(words.rows.drag, inputs.map((input) => h("td", {}, input))), headings = [words.class, ...labels];
   const sums = h("p", { className: "sum" });
   return {
     root: h("div", { className: "grid-scroll" }, buildTable(words.table, headings, [columns, row("logit"), row("share")], "softmax")),
@@ -71,7 +67,7 @@ export function buildColumns(labels: readonly string[], words: Words["softmax"],
       inputs.forEach((input, index) => {
         Object.assign(input, { min: String(-reach), max: String(reach) });
         input.value = String(logits[index]);
-        input.setAttribute("aria-valuetext", words.value({ logit: number(logits[index]!, 1), share: percent(shares[index]!) }));
+        input.ariaValueText = words.value({ logit: number(logits[index]!, 1), share: percent(shares[index]!) });
         cells.share[index]!.style.setProperty("--p", shares[index]!.toFixed(4));
         cells.share[index]!.dataset.p = String(shares[index]);
         cells.logit[index]!.dataset.logit = String(logits[index]);

@@ -2,7 +2,7 @@
 import { css, tone } from "../../../colour.ts";
 import { button, h, slider } from "../../../dom.ts";
 import { spotAt } from "../../../figure/cells.ts";
-import { player, playing, saveable, svg } from "../../../figure/parts.ts";
+import { player, saveable, svg } from "../../../figure/parts.ts";
 import { drawStroke, inPadUnits, type Stroke } from "../../../ink.ts";
 import { percent } from "../../../logits.ts";
 import { accent } from "../../../pixels.ts";
@@ -35,7 +35,7 @@ export function buildStrokes(story: Story, words: Words["strokes"]) {
   const root = h("div", { className: "panel strokes" }, h("h3", {}, words.title), example,
     h("figure", { className: "strip" }, strip, label, h("figcaption", {}, sure, progress)),
     h("div", { className: "moment" }, h("div", { className: "sheet" }, then), h("div", {}, says, best),
-      h("div", { className: "figure-tools" }, player(words.replay, playing(time, 4000)), put)),
+      h("div", { className: "figure-tools" }, player(words.replay, time, 4000), put)),
     changes, pale);
 
   const share = (at: number) => percentage(at / (sweep.way.length || 1), 0).replace(" ", "\u00a0");
@@ -78,7 +78,7 @@ export function buildStrokes(story: Story, words: Words["strokes"]) {
     }));
     input.max = String(sweep.lengths.length - 1);
     input.value = String(chosen === Infinity ? sweep.lengths.length - 1 : sweep.lengths.indexOf(at));
-    input.setAttribute("aria-valuetext", said);
+    input.ariaValueText = said;
     sure.hidden = !knowsDoubt;
   };
   const drawAll = () => {
@@ -88,7 +88,7 @@ export function buildStrokes(story: Story, words: Words["strokes"]) {
     progress.dataset.done = String(done === all);
     if (done < all) return;
     write(changes, inTurn(samples, share, words));
-    strip.setAttribute("aria-label", `${words.strip}. ${changes.textContent}`);
+    strip.ariaLabel = `${words.strip}. ${changes.textContent}`;
   };
   dragOver(strip, (fraction) => choose(nearest(fraction * sweep.way.length)));
   new ResizeObserver(drawMoment).observe(strip.parentElement!);

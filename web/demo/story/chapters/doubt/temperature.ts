@@ -12,8 +12,7 @@ export function buildTemperature(words: Words["softmax"], choices: Choices, chan
   const says = h("output"), mark = h("option"), marks = h("datalist", { id: "doubt-temperatures" }, mark);
   const show = () => {
     const temperature = temperatures[input.valueAsNumber]!;
-    says.textContent = (temperature === own ? words.temperatureOwn : words.temperatureIs)({ t: decimal(temperature, 2) });
-    input.setAttribute("aria-valuetext", says.textContent);
+    input.ariaValueText = says.textContent = (temperature === own ? words.temperatureOwn : words.temperatureIs)({ t: decimal(temperature, 2) });
     input.dataset.temperature = String(temperature);
   };
   const { label, input } = choices.slider("temperature", words.temperature, [0, 1, 1], 0, () => {

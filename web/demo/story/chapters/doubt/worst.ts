@@ -40,7 +40,7 @@ export function buildWorst(words: Words["right"], choose: (digit: Digit) => void
   return {
     root,
     draw(chosen: Digit | undefined, isDark: boolean): void {
-      for (const [digit, press] of buttons) press.setAttribute("aria-pressed", String(digit.index === chosen?.index));
+      for (const [digit, press] of buttons) press.ariaPressed = String(digit.index === chosen?.index);
       if (dark === isDark) return;
       dark = isDark;
       paintAll();

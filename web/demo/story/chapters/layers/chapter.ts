@@ -166,7 +166,7 @@ const FULL = 5; // the change that gets the strongest colour
 function buildLosses(blocks: Part[][], words: Words) {
   const cells = new Map(blocks.flat().map((part) => [part, h("td", { data: { part: keyOf(part) } })]));
   const columns = blocks[0]!.map(({ kind, head }) => (kind === "head" ? words.head({ n: head + 1 }) : words.mlp));
-  const rows = blocks.map((parts, layer) => tableRow(words.block({ n: layer + 1 }), ...parts.map((part) => cells.get(part)!)));
+  const rows = blocks.map((parts, layer) => tableRow(words.block({ n: layer + 1 }), parts.map((part) => cells.get(part)!)));
   const draw = (losses: Loss[], { dark, result: { classes: [whole] } }: Scene) => {
     for (const { part, odds, best } of losses) {
       const cell = cells.get(part)!;

@@ -18,7 +18,7 @@ export const nameOf = ({ kind, layer, head }: Part, { names }: Words): string =>
 
 /** Builds the road for one model. Its buttons tell which part was pressed. */
 export function buildStrip(blocks: Part[][], labels: readonly string[], words: Words, press: (part: Part) => void) {
-  const stages = [...blocks, undefined].map((_, stage) => buildStage(stage, blocks.length, labels, words));
+  const stages = Array.from({ length: blocks.length + 1 }, (_, stage) => buildStage(stage, blocks.length, labels, words));
   const between = blocks.map((parts, layer) => buildBlock(layer, parts, words, press));
   const odds = h("p", { className: "odds-of" });
   const list = h("ol", { className: "road", ariaLabel: words.figure }, ...stages.flatMap(({ root }, at) => [root, ...between.slice(at, at + 1).map(({ root }) => root)]));

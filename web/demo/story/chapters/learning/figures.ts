@@ -3,7 +3,7 @@ import { h } from "../../../dom.ts";
 import { scaleOf } from "../../../../base/heat.ts";
 import accuracy from "../../../explain/accuracy.json";
 import { snapshot, weightsOf } from "../../../explain/models.ts";
-import { player, playing } from "../../../figure/parts.ts";
+import { player } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
 import { decimal, number, percentage, whole } from "../../../texts/words.ts";
 import { buildGrid, patchGrid, signedScale } from "../../grid.ts";
@@ -57,7 +57,7 @@ export function buildFigures(steps: readonly number[], asked: HTMLElement, story
   const attention = patchGrid(story, { label: words.attention, cell: 24 }), where = h("figcaption");
   const rows = h("ol", { aria: { hidden: "true" } }, ...DIGITS.map((label) => h("li", {}, label)));
   const panel = h("div", { className: "panel" },
-    h("div", { className: "learning-control" }, stops.label, player(words.play, playing(stops, PLAY)), say), test,
+    h("div", { className: "learning-control" }, stops.label, player(words.play, stops, PLAY), say), test,
     figure(words.strip, h("div", { className: "learning-strip" }, rows, strip.root), settled),
     h("div", { className: "side-by-side" }, figure(words.positions, positions.root, near), figure(words.attention, attention.root, where)));
 
@@ -66,15 +66,14 @@ export function buildFigures(steps: readonly number[], asked: HTMLElement, story
   /** What the snapshot at the chosen stop says, how good it is, and what it is like inside. */
   const paintSnapshot = (scene: Scene, { at, result, cosines: all }: Reading) => {
     const { dark } = scene, { label, p } = result.classes[0]!;
-    say.textContent = words.says({ step: steps[at]!, label, p: percent(p) });
-    Object.assign(say.dataset, { step: String(steps[at]), label, p: String(p) });
-    range.setAttribute("aria-valuetext", say.textContent);
+    range.ariaValueText = say.textContent = words.says({ step: steps[at]!, label, p: percent(p) });
+    Object.assign(say.dataset, { step: steps[at], label, p });
     test.textContent = words.test({ images, right: percent(shares[at]!), loss: decimal(loss[at]!, 2) });
     const { attention: map } = result, [rows, across] = map.grid, [row, column] = patchIn(scene, rows, across);
     positions.draw(all, across, scene);
     const mean = nearAndFar(all, across);
     near.textContent = words.nearAndFar({ near: number(mean.near), far: number(mean.far) });
-    Object.assign(near.dataset, { near: String(mean.near), far: String(mean.far) });
+    Object.assign(near.dataset, mean);
     const layer = Math.min(scene.layer, map.layers - 1), head = Math.min(scene.head, map.heads - 1), values = map.fromClass(layer, head);
     attention.draw({ values, rows, columns: across, scale: { low: 0, high: scaleOf([values], 1 / map.tokens).top }, dark, under: paperOf(scene), marked: { row, column } });
     where.textContent = words.attentionWords({ layer: layer + 1, layers: map.layers, head: head + 1, heads: map.heads });

@@ -114,7 +114,7 @@ function drawMap(map: Grid, scene: Scene, { shares, keys, sees, queries }: Atten
 
 /** Which model uses which kind of attention. */
 function usesTable({ kinds, uses: { title, rest: _, ...models } }: Words): HTMLElement {
-  const rows = Object.values(models).map(({ name, full, causal, cross }) => tableRow(name, full, causal, cross));
+  const rows = Object.values(models).map(({ name, full, causal, cross }) => tableRow(name, [full, causal, cross]));
   const table = buildTable(title, ["", kinds.full, kinds.causal, kinds.cross], rows);
   return h("div", { className: "uses", tabIndex: 0, role: "region", ariaLabel: title }, table);
 }

@@ -1,7 +1,7 @@
 /** Patch to token: pixels, filters, products, and the token that they make. */
 import { css, tone } from "../../../colour.ts";
 import { h } from "../../../dom.ts";
-import { player, playing } from "../../../figure/parts.ts";
+import { player } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
 import { fieldOf } from "../../../stem.ts";
 import { number } from "../../../texts/words.ts";
@@ -43,7 +43,7 @@ export const build: Build<Words> = (root, story, words) => {
   const adding = choices.slider("added", "", [0, 1, 1], 1, again), { label, input } = adding;
   input.id = "patches-added";
   const sum = h("div", { className: "adding" },
-    h("div", { className: "adding-tools" }, label, player(words.addAll, playing(adding, 3200)),
+    h("div", { className: "adding-tools" }, label, player(words.addAll, adding, 3200),
       formula(sub("t", "d"), "=", sumOver("i"), sub("w", row("d", ",", "i")), sub("p", "i"), "+", sub("b", "d"))),
     product.sum);
   const token = buildTokenBars("patches-token"), tokenCaption = h("figcaption");
@@ -117,7 +117,7 @@ export const build: Build<Words> = (root, story, words) => {
       product.output.dataset.filter = String(d);
       write(key, words.filtersKey({ top: String(top) }));
       label.firstChild!.textContent = words.added({ filter: d + 1 });
-      input.setAttribute("aria-valuetext", words.addedOf({ added, all }));
+      input.ariaValueText = words.addedOf({ added, all });
     } else product.draw({ inputs: pixels, colour, dark });
     if (!plain) {
       write(tokenCaption, words.token({ width }));

@@ -14,7 +14,7 @@ import type { Words } from "./texts/en.ts";
 function buildPairs(label: string, headings: readonly string[], names: readonly string[], bars: "pair" | "pair signed") {
   const rows = names.map((name) => {
     const two = [h("i"), h("i")], cells = [h("td"), h("td")];
-    const root = tableRow(name, h("td", {}, h("span", { className: bars, ariaHidden: "true" }, ...two)), ...cells);
+    const root = tableRow(name, [h("td", {}, h("span", { className: bars, ariaHidden: "true" }, ...two)), ...cells]);
     /** The bars end at `top`, which is above 0. */
     const set = (pair: readonly [before: number, after: number], top: number, written: (value: number) => string, isBest: boolean) => {
       pair.forEach((value, at) => {

@@ -90,9 +90,8 @@ export function buildTokens(own: Words) {
   const root = h("div", { className: "grid-scroll" }, table);
   const draw = ({ scores, weights }: Answer, name: (token: number) => string) =>
     table.tBodies[0]!.replaceChildren(...[...scores].map((score, token) => {
-      const row = tableRow(name(token), number(score, 4), decimal(weights[token]!, 4));
-      Object.assign(row.dataset, { score, share: weights[token] });
-      return row;
+      const share = weights[token]!;
+      return tableRow(name(token), [number(score, 4), decimal(share, 4)], { score: String(score), share: String(share) });
     }));
   return { root, draw };
 }

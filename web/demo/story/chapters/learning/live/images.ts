@@ -1,9 +1,9 @@
 /** Where the images come from: MNIST, or files of the visitor's own, which stay in the tab. */
 import address from "virtual:mnist-digits"; // see web/demo/mnist.mjs
-import { COUNTS, type Digits, PIXELS, unpackDigits } from "../../../../../base/digits.mjs";
+import { COUNTS, PIXELS, unpackDigits } from "../../../../../base/digits.mjs";
 import { chips, h } from "../../../../dom.ts";
 import { inWords } from "../../../../remedy.ts";
-import { bytesOf } from "../../../bytes.ts";
+import { bytesOf, once } from "../../../bytes.ts";
 import type { Words } from "../texts/en.ts";
 import type { Column } from "./column.ts";
 import { type Grey, photosIn, readIdx, type Source, sourceOf } from "./own.ts";
@@ -13,16 +13,7 @@ import { type Grey, photosIn, readIdx, type Source, sourceOf } from "./own.ts";
 /** Whether this build of the page has them. */
 export const haveDigits = address !== undefined;
 
-let loading: Promise<Digits> | undefined;
-
-/** A failed load is tried again by the next call. */
-function digits(): Promise<Digits> {
-  loading ??= bytesOf(address!, "MNIST’s images").then(unpackDigits);
-  loading.catch(() => (loading = undefined));
-  return loading;
-}
-
-const MNIST: Source = { ...COUNTS, open: digits };
+const MNIST: Source = { ...COUNTS, open: once(async () => unpackDigits(await bytesOf(address!, "MNIST’s images"))) };
 
 // ---- The visitor's own --------------------------------------------------------
 
