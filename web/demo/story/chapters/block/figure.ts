@@ -24,33 +24,32 @@ export interface Way {
   inside: Inside | undefined;
 }
 
+type Beside = readonly [x: number, y: number, anchor: string];
+
 interface Layout {
   size: Point;
   road: string;
-  tokens: readonly Point[]; // middles
-  words: readonly (readonly [x: number, y: number, anchor: string])[]; // of the tokens
-  boxes: readonly Point[]; // the norms', attention's and the MLP's corners, in the road's order
-  plus: readonly Point[];
-  lengths: readonly (readonly [x: number, y: number, anchor: string])[];
   sides: readonly string[];
+  tokens: readonly Point[]; // middles
+  names: readonly Beside[]; // of the tokens, from their middles
+  boxes: readonly [norm1: Point, attention: Point, norm2: Point, mlp: Point]; // corners
+  plus: readonly Point[]; // middles
+  length: Beside; // of what is added, from a plus
 }
 
 const WIDE: Layout = {
-  size: [846, 282], road: "M0 52H846", tokens: [[46, 52], [419, 52], [796, 52]],
-  words: [[6, 112, "start"], [459, 112, "end"], [836, 112, "end"]],
-  boxes: [[104, 152], [192, 152], [476, 152], [564, 152]], plus: [[354, 52], [728, 52]],
-  lengths: [[342, 142, "end"], [716, 142, "end"]],
+  size: [846, 282], road: "M0 52H846",
   sides: [88, 461].map((from, at) => `M${from} 52C${from + 14} 52 ${from - 4} 204 ${from + 20} 204H${from + 240}C${from + 262} 204 ${354 + 374 * at} 160 ${354 + 374 * at} 67`),
+  tokens: [[46, 52], [419, 52], [796, 52]], names: [[-40, 60, "start"], [40, 60, "end"], [40, 60, "end"]],
+  boxes: [[104, 152], [192, 152], [476, 152], [564, 152]], plus: [[354, 52], [728, 52]], length: [-12, 90, "end"],
 };
 const TALL: Layout = {
-  size: [330, 706], road: "M46 0V706", tokens: [[46, 50], [46, 352], [46, 656]],
-  words: [50, 352, 656].map((y) => [98, y - 4, "start"] as const),
-  boxes: [[104, 112], [190, 112], [104, 416], [190, 416]], plus: [[46, 272], [46, 576]],
-  lengths: [[76, 262, "start"], [76, 566, "start"]],
+  size: [330, 706], road: "M46 0V706",
   sides: [96, 400].map((y) => `M46 ${y}C46 ${y + 62} 60 ${y + 68} 104 ${y + 68}H258M258 ${y + 144}V${y + 152}C258 ${y + 176} 240 ${y + 176} 220 ${y + 176}H62`),
+  tokens: [[46, 50], [46, 352], [46, 656]], names: [[52, -4, "start"], [52, -4, "start"], [52, -4, "start"]],
+  boxes: [[104, 112], [190, 112], [104, 416], [190, 416]], plus: [[46, 272], [46, 576]], length: [30, -10, "start"],
 };
-const [NORM, BRANCH, TALLNESS] = [72, 136, 104];
-const BOXES = [["norm1", NORM], ["attention", BRANCH], ["norm2", NORM], ["mlp", BRANCH]] as const;
+const NORM = 72, BRANCH = 136, TALLNESS = 104, HEADS = 6;
 
 /** Squares for `count` numbers. Their colours have a root scale that ends at `top`. */
 export function cells([x, y]: Point, count: number, columns: number, size: number) {
@@ -63,7 +62,7 @@ export function cells([x, y]: Point, count: number, columns: number, size: numbe
   return { root: svg("g", {}, ...squares), draw };
 }
 
-/** A token's numbers as a square of squares. */
+/** A token's numbers as a square of squares around a point. */
 const squareOf = ([x, y]: Point, count: number, side: number) => {
   const columns = Math.ceil(Math.sqrt(count)), size = side / columns;
   return cells([x - side / 2, y - (Math.ceil(count / columns) * size) / 2], count, columns, size);
@@ -88,9 +87,10 @@ export function buildRoad(words: Words, choose: (part: Part) => void) {
     const next = [narrow.matches, width, heads, mlp_width, norm, gridRows, gridCols].join();
     if (next !== key) {
       key = next;
-      made = layOut(narrow.matches ? TALL : WIDE, { width, heads, mlp_width, norm, gridRows, gridCols }, words);
+      const layout = narrow.matches ? TALL : WIDE;
+      made = layOut(layout, { width, heads, mlp_width, norm, gridRows, gridCols }, words);
       root.replaceChildren(...made.parts);
-      set(root, { viewBox: `0 0 ${made.size.join(" ")}` });
+      set(root, { viewBox: `0 0 ${layout.size.join(" ")}` });
       for (const [part, tab] of made.tabs) tab.addEventListener("click", () => choose(part));
       if (made.tabs.has(open)) show(open);
       else choose("attention"); // a norm on the road is no box
@@ -110,71 +110,79 @@ export function buildRoad(words: Words, choose: (part: Part) => void) {
   return { root: saveable(root, words.figure), draw, show };
 }
 
+const groupAt = ([x, y]: Point, ...children: Node[]) => svg("g", { transform: `translate(${x} ${y})` }, ...children);
+const text = ([x, y, anchor]: Beside, said = "", name = "") => svg("text", { class: name, x, y, "text-anchor": anchor }, said);
+const lengthIn = (list: Float32Array) => ({ length: decimal(lengthOf(list), 1) });
+
+/** Each piece draws around a point of its own, which the layout gives a place. */
 function layOut(layout: Layout, { width, heads, mlp_width: units, norm, gridRows, gridCols }: Sizes, words: Words) {
-  const tabs = new Map<Part, SVGGElement>();
-  const tab = (part: Part, ...children: Node[]) =>
-    tabs.set(part, svg("g", { class: "part", role: "tab", id: `block-${part}`, "aria-controls": "block-open" }, ...children));
-  const text = (name: string, [x, y]: Point, anchor: string, said = "") => svg("text", { class: name, x, y, "text-anchor": anchor }, said);
-  const stages = [words.stages.before, words.stages.middle, words.stages.after];
-  const tokens = layout.tokens.map((at) => squareOf(at, width, 64));
-  const longs = layout.words.map(([x, y, anchor]) => text("", [x, y + 18], anchor));
-  const onRoad = tokens.flatMap(({ root }, at) => {
-    const [x, y] = layout.tokens[at]!, [left, top, anchor] = layout.words[at]!;
-    return [svg("rect", { class: "token", x: x - 40, y: y - 40, width: 80, height: 80, rx: 10 }), root, text("name", [left, top], anchor, stages[at]), longs[at]!];
-  });
-  const lengths = layout.lengths.map(([x, y, anchor]) => text("", [x, y], anchor));
-  layout.plus.forEach(([x, y], at) => tab(at ? "plus2" : "plus1", svg("title", {}, words.additions[at ? "mlp" : "attention"]),
-    svg("circle", { class: "box", cx: x, cy: y, r: 15 }), svg("path", { class: "sign", d: `M${x - 7} ${y}h14M${x} ${y - 7}v14` })));
-
-  const [normOne, attention, normTwo, mlp] = layout.boxes as [Point, Point, Point, Point];
-  const norms = [normOne, normTwo].map(([x, y]) => squareOf([x + NORM / 2, y + 46], width, 56));
-  const slot = (BRANCH - 8) / Math.min(heads, 6), cell = Math.min(slot - 4, 34) / Math.max(gridRows, gridCols);
-  const mapAt = (head: number) => attention[0] + 4 + (head + 0.5) * slot - (cell * gridCols) / 2;
-  const maps = Array.from({ length: Math.min(heads, 6) }, (_, head) => ({
-    squares: Array.from({ length: gridRows * gridCols }, (_, i) => svg("rect", {
-      class: "heat", x: mapAt(head) + (i % gridCols) * cell, y: attention[1] + 18 + Math.floor(i / gridCols) * cell, width: cell - 0.3, height: cell - 0.3,
-    })),
-    own: svg("rect", { class: "own", x: mapAt(head), y: attention[1] + 18, width: cell, height: cell }),
-    share: text("number", [attention[0] + 4 + (head + 0.5) * slot, attention[1] + 66], "middle"),
-  }));
-  const looks = text("", [attention[0] + BRANCH / 2, attention[1] + 88], "middle", words.looks({ heads }));
-  const columns = Math.ceil(Math.sqrt(units * 3.5)), unitSize = (BRANCH - 12) / columns;
-  const hidden = cells([mlp[0] + 6, mlp[1] + 14], units, columns, unitSize);
-  const fires = text("", [mlp[0] + BRANCH / 2, mlp[1] + 74], "middle");
-  const inBoxes: Node[][] = [
-    [norms[0]!.root], [...maps.flatMap(({ squares, own, share }) => [...squares, own, ...(slot > 28 ? [share] : [])]), looks], [norms[1]!.root],
-    [hidden.root, fires, text("", [mlp[0] + BRANCH / 2, mlp[1] + 92], "middle", words.sizes({ units, width }))],
-  ];
-  const names = [words.norm, words.attention, words.norm, words.mlp];
-  BOXES.forEach(([part, wide], at) => {
-    const [x, y] = layout.boxes[at]!;
-    tab(part, text("name", [x + wide / 2, y + TALLNESS + 20], "middle", names[at]), svg("rect", { class: "box", x, y, width: wide, height: TALLNESS, rx: 12 }), ...inBoxes[at]!);
-  });
-  const shown = PARTS.filter((part) => norm === "pre" || !part.startsWith("norm"));
-  const inOrder = new Map(shown.map((part) => [part, tabs.get(part)!]));
-
-  const draw = ({ scene: { config, dark }, token, tokens: numbers, added, shares, inside }: Way) => {
-    const { signed } = signedScale(...numbers), length = (list: Float32Array) => decimal(lengthOf(list), 1);
-    numbers.forEach((list, at) => {
-      tokens[at]!.draw(list, signed, dark);
-      longs[at]!.textContent = words.long({ length: length(list) });
-    });
-    added.forEach((list, at) => (lengths[at]!.textContent = words.vector({ length: length(list) })));
-    const prefix = config.prefix.length;
-    maps.forEach(({ squares, own, share }, head) => {
-      const all = shares[head]!, most = Math.max(...all);
-      squares.forEach((square, patch) => set(square, { opacity: (all[prefix + patch]! / most).toFixed(3) }));
-      share.textContent = percentage(most, 0);
-      const at = squares[token - prefix];
-      set(own, at ? { x: at.getAttribute("x")!, y: at.getAttribute("y")!, visibility: "inherit" } : { visibility: "hidden" });
-    });
-    if (!inside) return;
-    norms.forEach((norm, at) => norm.draw(inside.norms[at]!.y, signedScale(inside.norms[at]!.y).signed, dark));
-    hidden.draw(inside.active, signedScale(inside.active).signed, dark);
-    fires.textContent = words.fires({ fire: firing(inside), units });
+  const draws: ((way: Way) => void)[] = [];
+  const tab = (part: Part, at: Point, ...children: Node[]) => {
+    const made = groupAt(at, ...children);
+    set(made, { class: "part", role: "tab", id: `block-${part}`, "aria-controls": "block-open" });
+    return made;
   };
-  return { size: layout.size, tabs: inOrder, draw,
-    parts: [...layout.sides.map((d) => svg("path", { class: "side", d })), svg("path", { class: "road", d: layout.road }), ...onRoad, ...lengths, ...inOrder.values()] };
+  const box = (part: Part, at: Point, wide: number, name: string, ...inside: Node[]) => tab(part, at,
+    text([wide / 2, TALLNESS + 20, "middle"], name, "name"), svg("rect", { class: "box", width: wide, height: TALLNESS, rx: 12 }), ...inside);
+
+  const tokens = [words.stages.before, words.stages.middle, words.stages.after].map((name, at) => {
+    const square = squareOf([0, 0], width, 64), [x, y, anchor] = layout.names[at]!, long = text([x, y + 18, anchor]);
+    draws.push(({ tokens, scene: { dark } }) => {
+      square.draw(tokens[at]!, signedScale(...tokens).signed, dark);
+      long.textContent = words.long(lengthIn(tokens[at]!));
+    });
+    return groupAt(layout.tokens[at]!, svg("rect", { class: "token", x: -40, y: -40, width: 80, height: 80, rx: 10 }), square.root, text([x, y, anchor], name, "name"), long);
+  });
+  const lengths = layout.plus.map((place, at) => {
+    const length = text(layout.length);
+    draws.push(({ added }) => (length.textContent = words.vector(lengthIn(added[at]!))));
+    return groupAt(place, length);
+  });
+  const buildPlus = (at: 0 | 1) => tab(at ? "plus2" : "plus1", layout.plus[at]!, svg("title", {}, words.additions[at ? "mlp" : "attention"]),
+    svg("circle", { class: "box", r: 15 }), svg("path", { class: "sign", d: "M-7 0h14M0 -7v14" }));
+  const buildNorm = (at: 0 | 1) => {
+    const square = squareOf([NORM / 2, 46], width, 56);
+    draws.push(({ inside, scene: { dark } }) => {
+      const y = inside?.norms[at].y;
+      if (y) square.draw(y, signedScale(y).signed, dark);
+    });
+    return box(at ? "norm2" : "norm1", layout.boxes[at ? 2 : 0], NORM, words.norm, square.root);
+  };
+  const buildAttention = () => {
+    const count = Math.min(heads, HEADS), slot = (BRANCH - 8) / count, cell = Math.min(slot - 4, 34) / Math.max(gridRows, gridCols);
+    const maps = Array.from({ length: count }, (_, head) => {
+      const squares = Array.from({ length: gridRows * gridCols }, (_, i) => svg("rect", {
+        class: "heat", x: (i % gridCols) * cell, y: Math.floor(i / gridCols) * cell, width: cell - 0.3, height: cell - 0.3,
+      }));
+      const middle = 4 + (head + 0.5) * slot, own = svg("rect", { class: "own", width: cell, height: cell }), share = text([middle, 66, "middle"], "", "number");
+      draws.push(({ shares, token, scene: { config: { prefix } } }) => {
+        const all = shares[head]!, most = Math.max(...all), patch = token - prefix.length;
+        squares.forEach((square, i) => set(square, { opacity: (all[prefix.length + i]! / most).toFixed(3) }));
+        share.textContent = percentage(most, 0);
+        set(own, { x: (patch % gridCols) * cell, y: Math.floor(patch / gridCols) * cell, visibility: patch < 0 ? "hidden" : "inherit" });
+      });
+      return [groupAt([middle - (cell * gridCols) / 2, 18], ...squares, own), ...(slot > 28 ? [share] : [])];
+    });
+    return box("attention", layout.boxes[1], BRANCH, words.attention, ...maps.flat(), text([BRANCH / 2, 88, "middle"], words.looks({ heads })));
+  };
+  const buildMlp = () => {
+    const columns = Math.ceil(Math.sqrt(units * 3.5)), hidden = cells([6, 14], units, columns, (BRANCH - 12) / columns), fires = text([BRANCH / 2, 74, "middle"]);
+    draws.push(({ inside, scene: { dark } }) => {
+      if (!inside) return;
+      hidden.draw(inside.active, signedScale(inside.active).signed, dark);
+      fires.textContent = words.fires({ fire: firing(inside), units });
+    });
+    return box("mlp", layout.boxes[3], BRANCH, words.mlp, hidden.root, fires, text([BRANCH / 2, 92, "middle"], words.sizes({ units, width })));
+  };
+  const pieces: Record<Part, () => SVGGElement> = {
+    norm1: () => buildNorm(0), attention: buildAttention, plus1: () => buildPlus(0), norm2: () => buildNorm(1), mlp: buildMlp, plus2: () => buildPlus(1),
+  };
+  const tabs = new Map(PARTS.filter((part) => norm === "pre" || !part.startsWith("norm")).map((part) => [part, pieces[part]()]));
+  return {
+    tabs,
+    parts: [...layout.sides.map((d) => svg("path", { class: "side", d })), svg("path", { class: "road", d: layout.road }), ...tokens, ...lengths, ...tabs.values()],
+    draw: (way: Way) => draws.forEach((draw) => draw(way)),
+  };
 }
 
 /** How many hidden units have a sum above 0. */
