@@ -36,11 +36,8 @@ const CHAPTERS: Record<string, () => Promise<Chapter>> = {
   teach: () => import("./chapters/teach/chapter.ts"),
 };
 
-interface Open {
+interface Open extends Record<"near" | "seen" | "here", boolean> { // here: in the middle of the screen
   root: HTMLElement;
-  near: boolean;
-  seen: boolean;
-  here: boolean; // in the middle of the screen
   draw?: (scene: Scene) => void;
   drawn?: Scene;
 }
@@ -48,42 +45,32 @@ interface Open {
 /** Builds the story below the page. Returns what the page calls whenever it has drawn itself. */
 export function tell(root: HTMLElement, given: Page): () => void {
   const page: Telling = { ...given, beyond: {} }, { state } = page, status = root.querySelector<HTMLElement>("#story-status")!;
-  let scene: Scene | undefined;
-  let reading = false;
+  let scene: Scene | undefined, reading = false;
   const teller = buildTeller(state, page.redraw, (why, retry) =>
     showError(status, sentencesOf<typeof texts>("story").notLoaded({ why }), () => {
       status.replaceChildren();
       retry();
     }));
 
-  const tools: Omit<Story, "texts" | "words" | "choices" | "walk"> = {
-    choose: (choice) => choose(page, choice, scene?.shape),
-    draw: (strokes, unfinished) => page.draw(strokes, unfinished),
-    wipe: () => page.wipe(),
-    classify: classifyScene,
-    attempt: orNothing,
-    say: (text) => page.say(text),
+  let open: Open[] = [], built = state.chapterChoices;
+  let drawRail: ReturnType<typeof buildRail> = () => {}, life = new AbortController();
+  const tools = {
+    draw: page.draw, say: page.say, walk: buildWalk(page.redraw), classify: classifyScene, attempt: orNothing,
+    choose: (choice: Partial<Selection>) => choose(page, choice, scene?.shape),
     redraw: () => {
       for (const chapter of open) chapter.drawn = undefined;
       page.redraw();
     },
   };
-  let open: Open[] = [];
-  let drawRail = (_scene: Scene | undefined, _here: HTMLElement | undefined) => {};
-  let close = () => {}, life = new AbortController();
-  let built = state.chapterChoices;
-  const walk = buildWalk(page.redraw);
   /** Builds rail and chapters, anew for each language and for a link with other choices. */
   const build = () => {
-    close();
     life.abort();
     life = new AbortController();
     built = state.chapterChoices;
-    const words = sentencesOf<typeof texts>("story"), choices = new Choices(built);
-    const story: Story = { ...tools, choices, walk, texts: inLanguage(en), words };
+    const choices = new Choices(built), story: Story = { ...tools, choices, texts: inLanguage(en), words: sentencesOf<typeof texts>("story") };
     teller.wanted = choices.of("reader") === "page" ? "page" : "plain";
     drawRail = buildRail(root, page, story, teller, life.signal);
-    [open, close] = openChapters(root, story, page.redraw);
+    open = openChapters(root, story, page.redraw, life.signal);
   };
   build();
   onLanguage(build);
@@ -159,12 +146,10 @@ interface Telling extends Page {
 type Sheet = Pick<Scene, "photo" | "strokes" | "unfinished">;
 type Read = Sheet & Pick<Scene, "model" | "file" | "version" | "result">;
 
-function sceneOf(page: Telling, { model, file, version, photo, strokes, unfinished, result }: Read): Scene {
-  const { config } = model;
-  const shape = shapeOf(config);
-  const choice = chosen(page, { config, shape, result });
+function sceneOf(page: Telling, read: Read): Scene {
+  const { model: { config }, result } = read, shape = shapeOf(config), choice = chosen(page, { config, shape, result });
   const token = config.prefix.length + choice.patch[0] * shape.gridCols + choice.patch[1];
-  return { ...choice, model, config, shape, file, photo, strokes, unfinished, version, result, token, dark: page.state.dark };
+  return { ...read, ...choice, config, shape, token, dark: page.state.dark };
 }
 
 /** A patch of a small model that lies beyond the story's grid is not chosen. */
@@ -223,11 +208,8 @@ function holdTarget(chapters: HTMLElement): void {
   follow();
 }
 
-/**
- * Watches the chapters. A chapter's code loads when it comes near the screen for the first time.
- * Returns the chapters, and what closes them again.
- */
-function openChapters(root: HTMLElement, story: Story, redraw: () => void): [Open[], close: () => void] {
+/** Watches the chapters and empties them when their life ends. A chapter's code loads when it first comes near the screen. */
+function openChapters(root: HTMLElement, story: Story, redraw: () => void, life: AbortSignal): Open[] {
   const open = chaptersIn(root).map((root): Open => ({ root, near: false, seen: false, here: false }));
   const steps = stepsIn(root);
   steps.forEach((step, at) =>
@@ -235,7 +217,7 @@ function openChapters(root: HTMLElement, story: Story, redraw: () => void): [Ope
   const load = async (chapter: Open) => {
     chapter.draw = () => {}; // until the code is here
     const { root } = chapter, code = await CHAPTERS[root.id]!().catch(() => undefined);
-    if (closed) return;
+    if (life.aborted) return;
     if (!code) return showMissing(root.appendChild(h("p")));
     chapter.draw = code.build(root, story, sentencesOf(root.id));
     root.append(buildSaves(story.words.save, root));
@@ -252,17 +234,16 @@ function openChapters(root: HTMLElement, story: Story, redraw: () => void): [Ope
       redraw();
     }, { rootMargin });
     for (const { root } of open) observer.observe(root);
-    return observer;
+    life.addEventListener("abort", () => observer.disconnect());
   };
-  const observers = [watch("near", "40% 0px"), watch("seen", "0px"), watch("here", "-50% 0px")];
-  let closed = false;
-  const close = () => {
-    closed = true;
-    for (const observer of observers) observer.disconnect();
+  watch("near", "40% 0px");
+  watch("seen", "0px");
+  watch("here", "-50% 0px");
+  life.addEventListener("abort", () => {
     for (const { root } of open) {
       for (const part of root.querySelectorAll(":scope > section")) part.replaceChildren();
       root.replaceChildren(...root.querySelectorAll(":scope > :is(h2, section)"));
     }
-  };
-  return [open, close];
+  });
+  return open;
 }

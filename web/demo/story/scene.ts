@@ -38,28 +38,25 @@ export interface Page {
   state: State;
   hand: PadEvents;
   redraw(): void;
+  /** Puts a drawing on the pad, as if the visitor had drawn it, or drew it still. */
   draw(strokes: Stroke[], unfinished?: boolean): void;
+  /** Clears the pad, as if the visitor had. */
   wipe(): void;
+  /** Tells the screen reader something. */
   say(text: string): void;
 }
 
 /** Gives every chapter the same tools. */
-export interface Story {
+export interface Story extends Pick<Page, "draw" | "say"> {
   readonly texts: Texts;
   readonly words: Words;
   readonly choices: Choices;
   readonly walk: Walk;
   choose(choice: Partial<Selection>): void;
-  /** Puts a drawing on the pad, as if the visitor had drawn it, or drew it still. */
-  draw(strokes: Stroke[], unfinished?: boolean): void;
-  /** Clears the pad, as if the visitor had. */
-  wipe(): void;
   /** Runs a model on the scene's drawing; undefined if the pad is blank. */
   classify(scene: Scene, options?: ClassifyOptions, model?: Vit): Promise<Classification | undefined>;
   /** Waits for a model. Undefined if it stopped, which the story's status line then says. */
   attempt<Answer>(answer: Promise<Answer>): Promise<Answer | undefined>;
-  /** Tells the screen reader something. */
-  say(text: string): void;
   /** Draws all chapters near the screen again, in the next frame. */
   redraw(): void;
 }
