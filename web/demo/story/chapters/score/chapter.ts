@@ -23,8 +23,7 @@ export const build: Build<Words> = (root, story, own) => {
     if (!work) return;
     player.end();
     work.head[list][place(list, index)] = value ?? work.own[list][place(list, index)]!;
-    show();
-    view.followed.draw(work);
+    run();
   };
   const row = (list: List, sign: string, name: (values: { n: number }) => string) =>
     ({ sign, name: (i: number) => name({ n: i + 1 }), change: change(list) });
@@ -39,26 +38,26 @@ export const build: Build<Words> = (root, story, own) => {
     slide(pair.elements(1));
     show();
   };
-  const view = buildView(story, own, { pair, value, point, choosePatch: () => askBy("patch") });
+  const whose = story.choices.chips<Asker>("query", own.whose, [["class", own.classQuery], ["patch", own.patchQuery]], "class", story.redraw);
+  const view = buildView(story, own, {
+    pair, value, whose: whose.root, point, toggle: () => player.toggle(), next: () => player.next(),
+    left: () => point(rest.left() ?? work?.key ?? 0),
+    choosePatch(patch) {
+      whose.value = "patch";
+      story.choices.set("query", "patch");
+      story.choose({ patch });
+    },
+    reset() {
+      if (!work?.changed) return;
+      work.head = copyOf(work.own);
+      story.say(own.undone);
+      run();
+    },
+  });
   const player = buildPlayer((isNew) => {
     if (isNew && player.step === "key") slide(pair.elements(1));
     show();
   });
-  view.play.addEventListener("click", player.toggle);
-  view.next.addEventListener("click", player.next);
-  view.reset.addEventListener("click", () => {
-    if (!work?.changed) return;
-    work.head = copyOf(work.own);
-    story.say(own.undone);
-    show();
-    view.followed.draw(work);
-  });
-  const whose = story.choices.chips<Asker>("query", own.whose, [["class", own.classQuery], ["patch", own.patchQuery]], "class", story.redraw);
-  const askBy = (asker: Asker) => {
-    whose.value = asker;
-    story.choices.set("query", asker);
-  };
-  view.whose.append(whose.root);
   const question = h("div", { className: "search-and-guess" }, buildSearch(own));
   root.append(h("p", { className: "lead" }, own.lead), question, view.panel, ...view.folds, cite(own.cite));
   const guess = buildGuess(question, story, own, async (now) => {
@@ -69,21 +68,22 @@ export const build: Build<Words> = (root, story, own) => {
     if (most === query) return { option: "itself", words: own.onItself(values) };
     return ink === undefined ? undefined : ink > 0 ? { option: "ink", words: own.onInk(values) } : { option: "paper", words: own.onPaper(values) };
   });
-  for (const canvas of view.pointed) {
-    canvas.addEventListener("pointerleave", () => point(rest.left() ?? work?.key ?? 0));
-  }
 
   const show = () => {
     if (!work) return;
     work.changed = LISTS.some((list) => isChanged(work!.own, work!.head, list));
     view.draw(work, answerOf(work.head), player);
   };
+  /** Shows the numbers, and lets the model answer with them. */
+  const run = () => {
+    show();
+    view.followed.draw(work!);
+  };
   return (scene) => {
     const hasClass = scene.config.prefix[0] === "class";
     whose.root.hidden = !hasClass;
     work = workOf(scene, hasClass && whose.value === "class" ? 0 : scene.token, work);
-    show();
-    view.followed.draw(work);
+    run();
     guess(scene);
   };
 };

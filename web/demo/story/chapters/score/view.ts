@@ -23,29 +23,32 @@ import type { Words } from "./texts/en.ts";
 interface Tools {
   pair: Stacks;
   value: Stacks;
+  whose: HTMLElement;
+  /** The pointer or a key came to a token, or left a figure. */
   point(token: number): void;
-  choosePatch(): void;
+  left(): void;
+  choosePatch(patch: [row: number, column: number]): void;
+  toggle(): void;
+  next(): void;
+  reset(): void;
 }
 
 /** The chapter's elements and what draws them. */
-export function buildView(story: Story, own: Words, { pair, value, point, choosePatch }: Tools) {
+export function buildView(story: Story, own: Words, { pair, value, whose, point, left, choosePatch, ...press }: Tools) {
   const { texts } = story;
   let patchAt = (_row: number, _col: number): number => 0; // a scene says where the patches are
   const map = patchGrid(story, {
     label: own.map, cell: 28,
     point: (row, col) => point(patchAt(row, col)),
-    choose: (row, col) => {
-      choosePatch();
-      story.choose({ patch: [row, col] });
-    },
+    choose: (row, col) => choosePatch([row, col]),
   });
-  const plain = (text: string) => button(text, () => {});
-  const [play, next, reset] = [plain(own.play), plain(own.next), plain(own.reset)];
-  const whose = h("div"), [pairName, valueName] = [h("h3"), h("h3")];
+  const play = button(own.play, press.toggle), next = button(own.next, press.next), reset = button(own.reset, press.reset);
+  const [pairName, valueName] = [h("h3"), h("h3")];
   const equation = h("p", { className: "equation" }), idle = h("p", { className: "idle" }), differs = h("p", { className: "idle" });
   const caption = h("p", { className: "play-step", aria: { live: "polite" } });
   const changed = h("p", { className: "changed-words" }), followed = buildFollowed(story, own);
   const strip = buildStrip(own, point), table = buildTokens(own), heads = buildHeads(story, own), spread = buildSpread(own);
+  for (const { canvas } of [map, strip]) canvas.addEventListener("pointerleave", left);
   const shapes = h("p", { className: "shapes" }), rootText = h("p");
   const bench = h("div", { className: "bench" },
     h("div", { className: "pick" }, map.root),
@@ -99,7 +102,7 @@ export function buildView(story: Story, own: Words, { pair, value, point, choose
     drawTable({ scene, answer });
     drawSpread(scene);
   };
-  return { panel, folds, pointed: [map.canvas, strip.canvas], whose, play, next, reset, followed, draw };
+  return { panel, folds, followed, draw };
 }
 
 /** The first token of each row of the grid, and the class token. */
