@@ -1,6 +1,7 @@
 /** Names of tokens, and the picture of what the model sees. */
 import type { Classification } from "vitrine";
 import { paint, tone } from "../colour.ts";
+import type { Shape } from "../pixels.ts";
 import type { Texts } from "../texts/en.ts";
 import { h } from "../dom.ts";
 import type { Scene } from "./scene.ts";
@@ -24,6 +25,19 @@ export function tokenName(token: number, tokens: Tokens, { story }: Texts): stri
 /** The page's chosen patch on another model's grid, which may be smaller. */
 export const patchIn = ({ patch: [row, col] }: Pick<Scene, "patch">, rows: number, columns: number): [row: number, col: number] =>
   [Math.min(row, rows - 1), Math.min(col, columns - 1)];
+
+/** The pixels of a patch, line by line, as places in the model's image. */
+export function pixelsOf(patch: number, { cols, patchRows, patchCols, gridCols }: Shape): number[] {
+  const top = Math.floor(patch / gridCols) * patchRows, left = (patch % gridCols) * patchCols;
+  return Array.from({ length: patchRows * patchCols }, (_, i) => (top + Math.floor(i / patchCols)) * cols + left + (i % patchCols));
+}
+
+/** A copy of the model's image, in which the pixels of one patch are others. */
+export function withPatch(image: Float32Array, patch: number, shape: Shape, change: (pixel: number) => number): Float32Array {
+  const copy = image.slice();
+  for (const at of pixelsOf(patch, shape)) copy[at] = change(image[at]!);
+  return copy;
+}
 
 /** How much ink is in each patch: the sum of its pixels. */
 export function inkOf({ result: { input }, shape: { cols, patchRows, patchCols, gridRows, gridCols } }: Pick<Scene, "result" | "shape">): Float32Array {

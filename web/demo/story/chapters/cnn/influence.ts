@@ -1,5 +1,7 @@
 /** The two networks, and who reaches whom in them: one square after another is changed, and every unit looked at. */
 import type { Vit } from "vitrine";
+import { shapeOf } from "../../../pixels.ts";
+import { withPatch } from "../../tokens.ts";
 import { follower } from "../../work.ts";
 
 /** Convolutions alone, and a Transformer with 2-D sines as positions. */
@@ -13,8 +15,7 @@ const REST = 200; // milliseconds without a change of the drawing, because each 
 export type Influence = ReturnType<typeof buildInfluence>;
 
 export function buildInfluence(vit: Vit) {
-  const { image_size: [rows, columns], patch_size, width } = vit.config, follow = follower();
-  const across = columns / patch_size[1], N = (rows / patch_size[0]) * across;
+  const { width } = vit.config, shape = shapeOf(vit.config), N = shape.gridRows * shape.gridCols, follow = follower();
   const made = {
     /** For the patches' embedding and for each block (N,N): row s, column u is how much unit u changes when square s is inverted. */
     stages: [] as Float32Array[],
@@ -28,7 +29,7 @@ export function buildInfluence(vit: Vit) {
       if (!(await next())) return false;
       made.stages = before.map(() => new Float32Array(N * N));
       for (let square = 0; square < N; square++) {
-        const after = await unitsOf(vit, invert(image, columns, [Math.floor(square / across), square % across], patch_size));
+        const after = await unitsOf(vit, withPatch(image, square, shape, (pixel) => 1 - pixel));
         if (!(await next())) return false;
         after.forEach((units, stage) => made.stages[stage]!.set(changes(before[stage]!, units, width), square * N));
         made.measured++;
@@ -56,13 +57,4 @@ function changes(before: Float32Array, after: Float32Array, width: number): Floa
     }
     return apart === 0 ? 0 : Math.sqrt(apart / whole);
   });
-}
-
-/** A copy of an image (H,W), in which the pixels of one square are turned from ink to paper and back. */
-function invert(image: Float32Array, columns: number, [row, column]: readonly [number, number], [height, width]: readonly [number, number]): Float32Array {
-  const changed = image.slice();
-  for (let y = row * height; y < (row + 1) * height; y++) {
-    for (let x = column * width; x < (column + 1) * width; x++) changed[y * columns + x] = 1 - image[y * columns + x]!;
-  }
-  return changed;
 }

@@ -12,7 +12,7 @@ import { buildGuess } from "../../guess.ts";
 import { buildProduct } from "../../product.ts";
 import { fold, linked } from "../../prose.ts";
 import type { Build, Scene } from "../../scene.ts";
-import { inkOf, tokenName } from "../../tokens.ts";
+import { inkOf, pixelsOf, tokenName } from "../../tokens.ts";
 import { rowOf } from "../../vectors.ts";
 import { loadWeights } from "../../weights.ts";
 import { buildFilterBars, buildTokenBars, type Filters } from "./bars.ts";
@@ -29,7 +29,7 @@ export const build: Build<Words> = (root, story, words) => {
   const lead = h("p", { className: "lead" }), cite = h("p", { className: "cite" }), shapes = h("p", { className: "shapes" });
   const lift = buildLift(words, (patch) => {
     if (scene && String(patch) !== String(scene.patch)) {
-      const pixels = pixelsOf(scene, patch), [row, column] = patch;
+      const pixels = inkIn(scene, patch), [row, column] = patch;
       story.say(words.patch({ row: row + 1, column: column + 1, ink: percent(pixels.reduce((sum, ink) => sum + ink, 0) / pixels.length) }));
       chosen = true;
     }
@@ -102,7 +102,7 @@ export const build: Build<Words> = (root, story, words) => {
   const draw = (now: Scene) => {
     const { result, patch, config, dark } = now, { width } = config;
     const embedded = result.trace.tokens("embedded"), top = roundTop(signedScale(embedded).signed);
-    const own = rowOf(embedded, now.token, width), pixels = pixelsOf(now, patch);
+    const own = rowOf(embedded, now.token, width), pixels = inkIn(now, patch);
     const colour = (ink: number) => css(tone(ink, dark));
     lift.draw(now);
     write(caption, words.unrolled({ row: patch[0] + 1, column: patch[1] + 1, pixels: pixels.length }));
@@ -137,20 +137,13 @@ export const build: Build<Words> = (root, story, words) => {
   };
 };
 
-/** A patch's pixels, line by line. */
-function pixelsOf({ result: { input }, shape }: Scene, [row, column]: readonly [number, number]): Float32Array {
-  const { cols, patchRows, patchCols } = shape;
-  const pixels = new Float32Array(patchRows * patchCols);
-  for (let y = 0; y < patchRows; y++) {
-    const start = (row * patchRows + y) * cols + column * patchCols;
-    pixels.set(input.subarray(start, start + patchCols), y * patchCols);
-  }
-  return pixels;
-}
-
 /** The smallest of 1, 2, 5, 10, … that is not below `most`: the end of a scale that seldom changes. */
 function roundTop(most: number): number {
   if (!(most > 0)) return 1;
   const ten = 10 ** Math.floor(Math.log10(most));
   return ([1, 2, 5].find((step) => step * ten >= most) ?? 10) * ten;
 }
+
+/** The ink of a patch's pixels, line by line. */
+const inkIn = ({ result: { input }, shape }: Scene, [row, column]: Scene["patch"]): Float32Array =>
+  Float32Array.from(pixelsOf(row * shape.gridCols + column, shape), (at) => input[at]!);

@@ -10,19 +10,14 @@ import { cite } from "../../prose.ts";
 import { coalesce, slices } from "../../work.ts";
 import { buildGuess, HARDLY } from "../../guess.ts";
 import type { Build, Scene } from "../../scene.ts";
-import { inkOf, paperOf } from "../../tokens.ts";
+import { inkOf, paperOf, tokenName, withPatch } from "../../tokens.ts";
 import { largest } from "../../vectors.ts";
 import type { Words } from "./texts/en.ts";
 
 const CELL = 34;
 
 /** The model's image with one patch of blank paper. It has the model's own size, so nothing centres it anew. */
-function without(patch: number, image: Float32Array, { cols, patchRows, patchCols, gridCols }: Shape): Float32Array {
-  const copy = image.slice();
-  const [top, left] = [Math.floor(patch / gridCols) * patchRows, (patch % gridCols) * patchCols];
-  for (let row = top; row < top + patchRows; row++) copy.fill(0, row * cols + left, row * cols + left + patchCols);
-  return copy;
-}
+const without = (patch: number, image: Float32Array, shape: Shape) => withPatch(image, patch, shape, () => 0);
 
 /** How far the class's logit falls when a patch is blank paper: one number a patch. */
 async function occlusion(model: Vit, image: Float32Array, target: number): Promise<Float32Array> {
@@ -41,12 +36,8 @@ const WAYS = ["occlusion", "relevance", "rollout"] as const;
 type Way = (typeof WAYS)[number];
 
 export const build: Build<Words> = (root, story, words) => {
-  const { story: common } = story.texts;
   const target = h("select", { id: "why-class" });
-  const nameOf = (patch: number) => {
-    const { gridCols } = scene!.shape;
-    return common.patch(Math.floor(patch / gridCols) + 1, (patch % gridCols) + 1);
-  };
+  const nameOf = (patch: number) => tokenName(scene!.config.prefix.length + patch, scene!, story.texts);
   const points = (value: number) => words.points({ points: signed(value, 2) });
   const grids = Object.fromEntries(WAYS.map((way) =>
     [way, patchGrid(story, { label: words.names[way], cell: CELL, number: way === "occlusion" ? points : undefined })])) as Record<Way, Grid>;
