@@ -11,7 +11,7 @@ import type { Build, Scene, Story } from "../../scene.ts";
 import { tokenName } from "../../tokens.ts";
 import { rowOf } from "../../vectors.ts";
 import { loadWeights, type Weights } from "../../weights.ts";
-import { answerOf, headOf } from "../score/head.ts";
+import { answersOf } from "../score/head.ts";
 import { insideOf, rowOfQkv } from "./compute.ts";
 import { buildRoad, isPart, type Part, type Way } from "./figure.ts";
 import { buildOpen } from "./panels.ts";
@@ -76,8 +76,7 @@ function wayOf(scene: Scene, token: number, weights: Weights | undefined): Way {
   const inside = weights && insideOf(config, weights, layer, before, added[0]);
   const sum = added[0].map((value, i) => value + (config.residual ? before[i]! : 0));
   const middle = config.norm === "post" && inside ? Float32Array.from(inside.norms[0].y) : sum;
-  const shares = Array.from({ length: config.heads }, (_, head) => answerOf(headOf({ ...scene, head }, token)).weights);
-  return { scene, token, tokens: [before, middle, after], added, shares, inside };
+  return { scene, token, tokens: [before, middle, after], added, answers: answersOf(scene, token), inside };
 }
 
 interface Shown {

@@ -4,6 +4,7 @@ import { decimal, percentage } from "../../../texts/words.ts";
 import { signedColour, signedScale } from "../../grid.ts";
 import type { Scene } from "../../scene.ts";
 import { lengthOf } from "../../vectors.ts";
+import type { Answer } from "../score/head.ts";
 import type { Inside } from "./compute.ts";
 import type { Words } from "./texts/en.ts";
 
@@ -20,7 +21,7 @@ export interface Way {
   token: number;
   tokens: [before: Float32Array, middle: Float32Array, after: Float32Array];
   added: [attention: Float32Array, mlp: Float32Array];
-  shares: Float64Array[]; // of each head (T)
+  answers: Answer[]; // of each head
   inside: Inside | undefined;
 }
 
@@ -155,8 +156,8 @@ function layOut(layout: Layout, { width, heads, mlp_width: units, norm, gridRows
         class: "heat", x: (i % gridCols) * cell, y: Math.floor(i / gridCols) * cell, width: cell - 0.3, height: cell - 0.3,
       }));
       const middle = 4 + (head + 0.5) * slot, own = svg("rect", { class: "own", width: cell, height: cell }), share = text([middle, 66, "middle"], "", "number");
-      draws.push(({ shares, token, scene: { config: { prefix } } }) => {
-        const all = shares[head]!, most = Math.max(...all), patch = token - prefix.length;
+      draws.push(({ answers, token, scene: { config: { prefix } } }) => {
+        const all = answers[head]!.weights, most = Math.max(...all), patch = token - prefix.length;
         squares.forEach((square, i) => set(square, { opacity: (all[prefix.length + i]! / most).toFixed(3) }));
         share.textContent = percentage(most, 0);
         set(own, { x: (patch % gridCols) * cell, y: Math.floor(patch / gridCols) * cell, visibility: patch < 0 ? "hidden" : "inherit" });

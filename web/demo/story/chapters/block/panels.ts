@@ -1,5 +1,4 @@
 /** What a box of the road holds: its words, shapes and formula, and its numbers. */
-import { scaleOf } from "../../../../base/heat.ts";
 import { h } from "../../../dom.ts";
 import { saveable, set, svg } from "../../../figure/parts.ts";
 import { decimal, number } from "../../../texts/words.ts";
@@ -9,7 +8,7 @@ import { signedScale } from "../../grid.ts";
 import type { Story } from "../../scene.ts";
 import { paperOf } from "../../tokens.ts";
 import { lengthOf } from "../../vectors.ts";
-import { answerOf, headOf } from "../score/head.ts";
+import { scaleOfShares } from "../score/head.ts";
 import { buildMaps } from "../score/heads.ts";
 import { ACTIVATIONS } from "./compute.ts";
 import { cells, firing, type Part, type Way } from "./figure.ts";
@@ -34,11 +33,11 @@ function buildNorm(at: 0 | 1, words: Words): Panel {
   const math = formula(sub("y", "i"), "=", sub("g", "i"), over(row(sub("x", "i"), "−", "μ"), root(row(sup("σ", "2"), "+", "ε"))), "+", sub("b", "i"));
   return {
     parts: [h("div", {}, text, math, shapes), saveable(dots, words.dots)],
-    draw({ scene: { config: { width } }, shares, inside }) {
+    draw({ scene: { config: { width } }, answers, inside }) {
       if (!inside) return write(text, words.loading);
       const { x, y, mean, spread, gain, bias } = inside.norms[at]!, least = (list: Iterable<number>) => number(Math.min(...list)), most = (list: Iterable<number>) => number(Math.max(...list));
       write(text, words.normText({ width, mean: number(mean), spread: number(spread), lowGain: least(gain), highGain: most(gain), lowBias: least(bias), highBias: most(bias) }));
-      write(shapes, words.normShapes({ tokens: shares[0]!.length, width }));
+      write(shapes, words.normShapes({ tokens: answers[0]!.scores.length, width }));
       const end = Math.max(ENDS, signedScale(x, y).signed), place = (value: number) => (60 + (DOTS / 2) * (1 + value / end)).toFixed(1);
       [x, y].forEach((numbers, which) => {
         const list = Array.from(numbers);
@@ -56,13 +55,11 @@ function buildAttention(story: Story, words: Words): Panel {
   const math = formula("softmax", "(", over(row("Q", sup("K", "T")), root("d")), ")", "V");
   return {
     parts: [h("div", {}, text, math, shapes), maps.root],
-    draw({ scene, token, shares }) {
-      const { config } = scene, { heads, width, head_width: d } = config, tokens = shares[0]!.length;
+    draw({ scene, token, answers }) {
+      const { config } = scene, { heads, width, head_width: d } = config, tokens = answers[0]!.scores.length;
       write(text, (config.attention === "per_head" ? words.attentionPerHead : words.attentionText)({ heads }));
       write(shapes, words.attentionShapes({ tokens, d, heads, inner: heads * d, width }));
-      const answers = shares.map((_, head) => answerOf(headOf({ ...scene, head }, token)));
-      const scale = scaleOf(shares.map((list) => Float32Array.from(list)), 1 / tokens);
-      maps.draw({ scene, query: token, answers, paper: paperOf(scene), scale });
+      maps.draw({ scene, query: token, answers, paper: paperOf(scene), scale: scaleOfShares(answers) });
     },
   };
 }
@@ -94,9 +91,9 @@ function buildMlp(words: Words): Panel {
   });
   const draw = (way: Way) => {
     last = way;
-    const { scene: { config, dark }, shares, inside } = way, { width, mlp_width } = config, activation = ACTIVATIONS[config.activation];
+    const { scene: { config, dark }, answers, inside } = way, { width, mlp_width } = config, activation = ACTIVATIONS[config.activation];
     if (!inside) return write(text, words.loading);
-    const { hidden, active } = inside, tokens = shares[0]!.length, name = { function: activation.name };
+    const { hidden, active } = inside, tokens = answers[0]!.scores.length, name = { function: activation.name };
     if (units !== mlp_width) {
       [units, columns] = [mlp_width, Math.ceil(Math.sqrt(mlp_width * 3.5))];
       made = cells([0, 0], units, columns, SIZE);

@@ -5,7 +5,7 @@ import { percent } from "../../../logits.ts";
 import { buildGuess } from "../../guess.ts";
 import { cite } from "../../prose.ts";
 import type { Build, Scene } from "../../scene.ts";
-import { answerOf, copyOf, headOf, isChanged, type List, LISTS, type Work } from "./head.ts";
+import { answerOf, answersOf, copyOf, headOf, isChanged, type List, LISTS, type Work } from "./head.ts";
 import { buildStacks } from "./numbers.ts";
 import { buildSearch } from "./pictures.ts";
 import { buildPlayer } from "./play.ts";
@@ -93,10 +93,9 @@ type Asker = "patch" | "class";
 
 /** The scene's numbers. Changed numbers stay only as long as drawing, layer, head and query do. */
 function workOf(scene: Scene, query: number, last: Work | undefined): Work {
-  const { result, layer, head, config } = scene;
+  const { result, layer, head } = scene;
   const isSame = last?.scene.result === result && last.scene.layer === layer && last.query === query;
-  const heads = isSame ? last.heads
-    : Array.from({ length: config.heads }, (_, head) => answerOf(headOf({ ...scene, head }, query)));
+  const heads = isSame ? last.heads : answersOf(scene, query);
   const paper = last?.scene.result === result && last.scene.dark === scene.dark ? last.paper : paperOf(scene);
   if (isSame && last.scene.head === head) return { ...last, scene, paper };
   const own = headOf(scene, query);

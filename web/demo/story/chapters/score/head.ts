@@ -1,4 +1,5 @@
 /** One head by hand: scaled dot-product attention, Vaswani et al., arXiv:1706.03762, section 3.2.1. */
+import { type Scale, scaleOf } from "../../../../base/heat.ts";
 import type { Scene } from "../../scene.ts";
 import { dot, rowOf } from "../../vectors.ts";
 
@@ -86,3 +87,11 @@ export function answerOf(head: HeadNumbers): Answer {
   const weights = softmax(scores);
   return { scores, weights, output: outputOf(weights, head.values) };
 }
+
+/** The answers of all heads of the scene's layer to one token's query. */
+export const answersOf = (scene: Scene, token: number): Answer[] =>
+  Array.from({ length: scene.config.heads }, (_, head) => answerOf(headOf({ ...scene, head }, token)));
+
+/** One scale for the shares of all heads. */
+export const scaleOfShares = (answers: readonly Answer[]): Scale =>
+  scaleOf(answers.map(({ weights }) => Float32Array.from(weights)), 1 / answers[0]!.weights.length);

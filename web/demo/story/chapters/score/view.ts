@@ -1,5 +1,4 @@
 /** The elements of one score by hand, and what draws them. */
-import { scaleOf } from "../../../../base/heat.ts";
 import { button, h } from "../../../dom.ts";
 import { percent } from "../../../logits.ts";
 import { number } from "../../../texts/words.ts";
@@ -12,7 +11,7 @@ import type { Scene, Story } from "../../scene.ts";
 import { tokenName } from "../../tokens.ts";
 import { dot, rowOf } from "../../vectors.ts";
 import { buildFollowed } from "./followed.ts";
-import { type Answer, answerOf, outputOf, type Work } from "./head.ts";
+import { type Answer, answerOf, outputOf, scaleOfShares, type Work } from "./head.ts";
 import { buildHeads, buildTokens } from "./heads.ts";
 import type { Stacks } from "./numbers.ts";
 import { buildSpread, spreadOf } from "./pictures.ts";
@@ -75,7 +74,7 @@ export function buildView(story: Story, own: Words, { pair, value, whose, point,
   const draw = (work: Work, answer: Answer, player: Player) => {
     const { scene, query, key, head, paper } = work, { config, shape: { gridRows: rows, gridCols: columns }, dark } = scene;
     const answers = work.heads.map((other, at) => (at === scene.head ? answer : other));
-    const scale = scaleOf(answers.map(({ weights }) => Float32Array.from(weights)), 1 / answer.scores.length);
+    const scale = scaleOfShares(answers);
     const name = (token: number) => tokenName(token, scene, texts), prefix = config.prefix.length, d = head.query.length, T = answer.scores.length;
     patchAt = (row, col) => prefix + row * columns + col;
     write(differs, differences(scene, own));
