@@ -9,9 +9,9 @@ const TABLES = { patches: 1, positions: 2, score: 1, layers: 1, doubt: 2, cnn: 1
 
 const FIGURES = { block: ".road-map", layers: ".lens", doubt: ".reliability", masks: ".cost .chart" };
 
-/** What a table shows: its visible rows of cells. */
+/** What a table shows: its visible rows of cells, with a minus that programs read. */
 const rowsOf = (table) => table.evaluate((element) =>
-  [...element.rows].filter((row) => row.checkVisibility()).map((row) => [...row.cells].map((cell) => cell.textContent.trim())));
+  [...element.rows].filter((row) => row.checkVisibility()).map((row) => [...row.cells].map((cell) => cell.textContent.trim().replaceAll("−", "-"))));
 
 /** In the page: how many pixels of a picture are no paper, and how alike it and a screenshot are: the
  *  correlation of the ink in their squares of 6 pixels. */

@@ -63,10 +63,10 @@ function saveFigure(figure: Figure): void {
   download(new Blob([text], { type }), `${file}.${ending}`);
 }
 
-/** The visible rows, as RFC 4180 has them. */
+/** The visible rows, as RFC 4180 has them. Programs read a minus that is a hyphen. */
 const csvOf = (table: HTMLTableElement): string =>
   [...table.rows].filter((row) => row.checkVisibility())
-    .map(({ cells }) => [...cells].map(({ textContent }) => `"${textContent!.trim().replaceAll('"', '""')}"`).join()).join("\r\n");
+    .map(({ cells }) => [...cells].map(({ textContent }) => `"${textContent!.trim().replaceAll("−", "-").replaceAll('"', '""')}"`).join()).join("\r\n");
 
 /**
  * A button that moves a slider from its least to its greatest value. A touch of the slider stops it. Visitors who want
