@@ -11,7 +11,7 @@ import { write } from "../../../write.ts";
 import type { Scene, Story } from "../../scene.ts";
 import { largest } from "../../vectors.ts";
 import { colourOfClass, drawStrip } from "./strip.ts";
-import { beginsOf, cut, runsOf, buildSweep, type Sample } from "./sweep.ts";
+import { beginsOf, buildSweep, cut, runsOf, type Sample } from "./sweep.ts";
 import type { Words } from "./texts/en.ts";
 
 const MOST_RUNS = 5, BEST = 3; // answers, and classes, that are named
