@@ -37,8 +37,8 @@ enum {
 
 static void sizes(size_t n[NUMBERS], const vit_config *c) {
     n[one] = 1, n[three] = 3;
-    n[nF] = head_features(c), n[nD] = c->width, n[nM] = c->mlp_width, n[nK] = vit_logits(c),
-    n[nh] = c->heads;
+    n[nF] = head_features(c), n[nH] = c->head_hidden, n[nlast] = n[nH] ? n[nH] : n[nF],
+    n[nD] = c->width, n[nM] = c->mlp_width, n[nK] = vit_logits(c), n[nh] = c->heads;
     n[nd] = head_width(c), n[nA] = attention_width(c), n[n3A] = 3 * n[nA], n[n3D] = 3 * n[nD];
     n[nP] = patch_side(c, 0), n[nQ] = patch_side(c, 1), n[nR] = relative_rows(c);
     n[nS] = c->channels;
@@ -60,6 +60,7 @@ static void presences(size_t n[NUMBERS], const vit_config *c) {
     n[has_proj] = c->attention != VIT_PER_HEAD, n[has_layer_scale] = c->layer_scale;
     n[has_norm] = c->final_norm && !c->fc_norm, n[has_fc_norm] = c->final_norm && c->fc_norm;
     n[has_pooling] = c->pool == VIT_POOL_ATTENTION, n[has_head] = c->classes > 0;
+    n[has_hidden] = n[has_head] && c->head_hidden;
     n[has_head_bias] = n[has_head] && c->head_bias;
     n[has_head_dist] = n[has_head] && c->distillation_tokens && !c->no_head_dist;
     n[is_int8] = c->int8, n[is_proj_int8] = c->int8 && n[has_proj];
@@ -91,8 +92,7 @@ static void write_name(char *out, size_t capacity, bool in_block, size_t block, 
 }
 
 size_t relative_rows(const vit_config *c) {
-    size_t rows = c->image_size[0] / c->patch_size[0],
-           columns = c->image_size[1] / c->patch_size[1];
+    size_t rows = vit_grid(c, 0), columns = vit_grid(c, 1);
     return size_plus(size_times(2 * rows - 1, 2 * columns - 1), vit_prefix(c) ? 3 : 0);
 }
 

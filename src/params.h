@@ -14,14 +14,15 @@
 /* clang-format off */
 enum number {
     one, three,
-    nF, /* numbers that feed the head: D or 2D */
+    nF, /* numbers that are pooled: D or 2D */
+    nH, nlast, /* numbers between the head's two layers; that feed its last one */
     nD, nM, nK, nh, nd, nA, n3A, n3D, nP, nQ, nR, nC, nregisters, npositions,
     npatch,                           /* numbers of a patch, after the stem */
     nS, nS_last = nS + VIT_STEM_MOST, /* channels after 0, 1, … convolutions of the stem */
     qkv_matrices, qkv_in,             /* 1 of (3A,D); if per_head, 3h of (d,d) */
     has_stem, has_stem_last = has_stem + VIT_STEM_MOST - 1,
     has_patch_bias, has_patch_norm_in, has_patch_norm, has_class, has_distillation,
-    has_registers, has_positions, has_norm_pre, has_qkv_bias, has_qk_norm, has_relative,
+    has_hidden, has_registers, has_positions, has_norm_pre, has_qkv_bias, has_qk_norm, has_relative,
     has_proj, has_layer_scale, has_norm, has_fc_norm, has_pooling, has_head, has_head_bias,
     has_head_dist, is_int8, is_proj_int8,
     NUMBERS
@@ -96,7 +97,9 @@ enum number {
     X(pool_fc1_bias, "attn_pool.mlp.fc1.bias", BIAS, has_pooling, nM)                              \
     X(pool_fc2_weight, "attn_pool.mlp.fc2.weight", MATRIX, has_pooling, nD, nM)                    \
     X(pool_fc2_bias, "attn_pool.mlp.fc2.bias", BIAS, has_pooling, nD)                              \
-    X(head_weight, "head.weight", HEAD, has_head, nK, nF)                                          \
+    X(hidden_weight, "pre_logits.weight", MATRIX, has_hidden, nH, nF)                              \
+    X(hidden_bias, "pre_logits.bias", BIAS, has_hidden, nH)                                        \
+    X(head_weight, "head.weight", HEAD, has_head, nK, nlast)                                       \
     X(head_bias, "head.bias", HEAD_BIAS, has_head_bias, nK)                                        \
     X(head_dist_weight, "head_dist.weight", HEAD, has_head_dist, nK, nD)                           \
     X(head_dist_bias, "head_dist.bias", HEAD_BIAS, has_head_dist, nK)

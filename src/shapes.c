@@ -44,8 +44,29 @@ size_t attention_width(const vit_config *c) {
     return size_times(c->heads, head_width(c));
 }
 
+static size_t stride(const vit_config *c, int axis) {
+    return c->patch_stride[axis] ? c->patch_stride[axis] : c->patch_size[axis];
+}
+
+size_t patch_step(const vit_config *c, int axis) {
+    return stride(c, axis) / stem_stride(c);
+}
+
+size_t grid_side(const vit_config *c, int axis, size_t pixels) {
+    size_t patch = c->patch_size[axis];
+    return pixels < patch ? 0 : (pixels - patch) / stride(c, axis) + 1;
+}
+
+size_t grid_pixels(const vit_config *c, int axis, size_t patches) {
+    return (patches - 1) * stride(c, axis) + c->patch_size[axis];
+}
+
+size_t vit_grid(const vit_config *c, int axis) {
+    return grid_side(c, axis, c->image_size[axis]);
+}
+
 size_t vit_patches(const vit_config *c) {
-    return size_times(c->image_size[0] / c->patch_size[0], c->image_size[1] / c->patch_size[1]);
+    return size_times(vit_grid(c, 0), vit_grid(c, 1));
 }
 
 size_t vit_prefix(const vit_config *c) {

@@ -15,8 +15,13 @@ size_t maps_floats(const struct maps *maps);
 /* How many pixels lie from one position of the stem's last maps to the next. */
 size_t stem_stride(const vit_config *config);
 
-/* Rows (0) or columns (1) of a patch, in positions of the stem's last maps. */
+/* Rows (0) or columns (1) of a patch, and from one to the next, in positions of the stem's last maps. */
 size_t patch_side(const vit_config *config, int axis);
+size_t patch_step(const vit_config *config, int axis);
+/* The patches of a side of an image that has this many pixels there. */
+size_t grid_side(const vit_config *config, int axis, size_t pixels);
+/* The least pixels of a side that has this many patches. */
+size_t grid_pixels(const vit_config *config, int axis, size_t patches);
 /* d, the width of a head, and A, that of all heads together: D unless the config has a
  * head_width. */
 size_t head_width(const vit_config *config);

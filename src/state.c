@@ -53,8 +53,7 @@ static void state_lay_out(vit_state *state, struct arena *arena, const vit_model
         if (i == 0) scratch_quantized(&s->quantized, arena, m, rows);
     }
     state->head.tokens = normed;
-    state->head.pooled = arena_floats(arena, 2, batch, D);
-    state->head.pooled_normed = arena_floats(arena, 2, batch, D);
+    head_lay_out(&state->head, arena, c, batch);
     if (c->pool == VIT_POOL_ATTENTION || c->pool == VIT_POOL_PRR)
         pooling_lay_out(&state->head.pooling, arena, m, batch);
     stem_lay_out(&state->stem, arena, c, batch, false);

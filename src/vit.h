@@ -277,6 +277,8 @@ struct vit_team {
  * 3  Opening: the config, a file that arrives in pieces, facts about the model
  * ======================================================================== */
 
+/* → rows (axis 0) or columns (1) of the grid of patches */
+size_t vit_grid(const vit_config *config, int axis);
 size_t vit_patches(const vit_config *config); /* → N */
 size_t vit_prefix(const vit_config *config);  /* → T - N */
 size_t vit_tokens(const vit_config *config);  /* → T */

@@ -195,6 +195,8 @@ static bool agrees(const struct work *w, const struct op *op, const char *what, 
 /* Checks and measures one op of one table at one shape. w->want is scalar's answer. */
 static bool measure_kernel(struct bench *bench, struct work *w, const struct op *op,
                            const struct vit_kernels *k, const char *what, vit_error *why) {
+    bool int8 = op->run == run_matmul_int8 || op->run == run_quantize;
+    if (int8 && !k->matmul_int8) return true;
     if (k != &vit_scalar) {
         if (!run_once(w, op, k)) return bench_no_memory(why);
         if (!agrees(w, op, what, why)) return false;

@@ -306,8 +306,13 @@ static vit_status read_key(vit_config *config, const struct key *key, const stru
 }
 
 static vit_status check_together(const vit_config *c, vit_error *why) {
+    bool strides =
+        c->patch_stride[0] && memcmp(c->patch_stride, c->patch_size, sizeof c->patch_size);
+    if (strides && c->stem_layers)
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "config: patch_stride: expected patch_size beside a stem");
     for (int i = 0; i < 2; i++)
-        if (c->image_size[i] % c->patch_size[i])
+        if (strides ? !vit_grid(c, i) : c->image_size[i] % c->patch_size[i] > 0)
             return vit_fail(why, VIT_BAD_CONFIG,
                             "config: patch_size: expected %s that divide the image's %z, got %z",
                             i ? "columns" : "rows", c->image_size[i], c->patch_size[i]);
@@ -349,6 +354,11 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
     if (c->doubt && (!c->classes || c->problem_type != VIT_SINGLE_LABEL_CLASSIFICATION))
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: doubt: expected classes that exclude each other beside it");
+    if (c->mlp_norm_after && c->norm != VIT_PRE)
+        return vit_fail(why, VIT_BAD_CONFIG, "config: mlp_norm_after: expected norm to be pre");
+    if (c->head_hidden && c->distillation_tokens)
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "config: head_hidden: expected a prefix without \"distillation\"");
     if (vit_patches(c) > 65536)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: patch_size: expected at most 65536 patches, got %z",
@@ -393,8 +403,7 @@ vit_status config_read(vit_config *config, const struct json *root, vit_error *w
     if (config->classes == 1 && !json_get(root, "problem_type", &value))
         config->problem_type = VIT_MULTI_LABEL_CLASSIFICATION; /* a softmax of one class is 1 */
     config->position_rows = vit_tokens(config);
-    for (int i = 0; i < 2; i++)
-        config->position_grid[i] = config->image_size[i] / config->patch_size[i];
+    for (int i = 0; i < 2; i++) config->position_grid[i] = vit_grid(config, i);
     return check_together(config, why);
 }
 
@@ -456,7 +465,11 @@ char *config_print(size_t *size, const vit_config *config, const char *json, siz
     json_read(&given, json, json_size);
     whole.head_width = head_width(config);
     for (int i = 0; i < 2 && !config->position_size[0]; i++)
-        whole.position_size[i] = config->position_grid[i] * config->patch_size[i];
+        whole.position_size[i] = config->position_grid[i] == vit_grid(config, i)
+                                     ? config->image_size[i]
+                                     : grid_pixels(config, i, config->position_grid[i]);
+    for (int i = 0; i < 2 && !config->patch_stride[0]; i++)
+        whole.patch_stride[i] = config->patch_size[i];
     struct text text = {out, out + room};
     for (size_t i = 0; i < KEYS_COUNT; i++) {
         put_words(&text, i ? ",\"" : "{\"");

@@ -35,11 +35,9 @@ static size_t rows_of(const struct st_tensor *t, size_t D) {
 /* Finds which grid of patches has this many positions: that of the config's position_size, that of
  * the image, or a square. sized: tries only the first. */
 static bool grid_of(size_t grid[2], const vit_config *c, size_t rows, bool sized) {
-    const size_t own[2] = {c->image_size[0] / c->patch_size[0],
-                           c->image_size[1] / c->patch_size[1]};
+    const size_t own[2] = {vit_grid(c, 0), vit_grid(c, 1)};
     size_t side = side_of(rows);
-    grid[0] = c->position_size[0] / c->patch_size[0];
-    grid[1] = c->position_size[1] / c->patch_size[1];
+    for (int i = 0; i < 2; i++) grid[i] = grid_side(c, i, c->position_size[i]);
     if (grid[0] && size_times(grid[0], grid[1]) == rows) return true;
     if (sized) return false;
     bool is_own = size_times(own[0], own[1]) == rows;
@@ -86,8 +84,7 @@ vit_status weights_read_config(vit_config *c, const struct json *json, const str
 }
 
 bool weights_resize_positions(const vit_config *c) {
-    return c->position_grid[0] != c->image_size[0] / c->patch_size[0] ||
-           c->position_grid[1] != c->image_size[1] / c->patch_size[1];
+    return c->position_grid[0] != vit_grid(c, 0) || c->position_grid[1] != vit_grid(c, 1);
 }
 
 /* Whether the tensor has the rows that read_positions found. */

@@ -71,7 +71,7 @@ static vit_status resize_positions(float *out, const float *in, const vit_config
                                    vit_error *why) {
     size_t D = c->width, extra = (c->position_rows - vit_patches(c)) * D;
     const size_t *from = c->position_grid;
-    const size_t to[2] = {c->image_size[0] / c->patch_size[0], c->image_size[1] / c->patch_size[1]};
+    const size_t to[2] = {vit_grid(c, 0), vit_grid(c, 1)};
     memcpy(out, in, extra * sizeof *out);
     if (c->position_resize > VIT_RESIZE_ANTIALIAS) {
         interpolate(out + extra, in + extra, from, to, D, c->position_resize);

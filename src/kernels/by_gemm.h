@@ -6,6 +6,13 @@
 #include "kernels.h"
 #include "scalar.h"
 
+/* Only native programs run int8 by such tables: a module that trains needs no kernels for it. */
+#ifdef __wasm__
+#define OF_INT8(kernel) NULL
+#else
+#define OF_INT8(kernel) kernel
+#endif
+
 /* Every row starts from the bias, and gemm adds the product. */
 static inline void matmul_by_gemm(const struct vit_kernels *k, float *restrict y, size_t ldy,
                                   const float *restrict x, size_t ldx, const float *restrict packed,
@@ -35,8 +42,8 @@ static inline void matmul_by_gemm(const struct vit_kernels *k, float *restrict y
         .matmul = NAME##_matmul,                                                                   \
         .packed_size_int8 = scalar_packed_size_int8,                                               \
         .pack_int8 = scalar_pack_int8,                                                             \
-        .quantize = scalar_quantize,                                                               \
-        .matmul_int8 = scalar_matmul_int8,                                                         \
+        .quantize = OF_INT8(scalar_quantize),                                                      \
+        .matmul_int8 = OF_INT8(scalar_matmul_int8),                                                \
         .gemm = GEMM,                                                                              \
         .softmax = lanes_softmax,                                                                  \
         .norm = lanes_norm,                                                                        \

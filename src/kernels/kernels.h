@@ -58,8 +58,9 @@ struct vit_kernels {
     /* A packed matrix times the scales of its rows → b (N,K). */
     void (*unpack_int8)(float *restrict b, const void *restrict packed, const float *restrict scale,
                         size_t N, size_t K);
-    /* Each row has a scale of its own: 128 levels from its smallest to its largest number. 0
-     * always counts among the numbers. */
+    /* This and matmul_int8 are NULL in the tables of wasm modules that train. Each row has a scale of
+     * its own: 128 levels from its smallest to its largest number. 0 always counts among the
+     * numbers. */
     void (*quantize)(const struct vit_quantized *q, const float *restrict x, size_t ldx, size_t M,
                      size_t K);
     /* Does what matmul does. */

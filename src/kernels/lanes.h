@@ -206,6 +206,14 @@ INLINE vf relu(vf x) {
     return larger(x, splat(0));
 }
 
+/* Near 0, where the difference cancels, a part of Lambert's continued fraction stands in. */
+INLINE vf tanh_lanes(vf x) {
+    vf square = x * x;
+    vf near =
+        x * (945.0f + square * (105.0f + square)) / (945.0f + square * (420.0f + 15.0f * square));
+    return choose(square < splat(1), near, 2.0f * sigmoid(2.0f * x) - 1.0f);
+}
+
 INLINE vf same(vf x) {
     return x;
 }
@@ -226,6 +234,7 @@ static void activate_rows(float *y, size_t ldy, const float *x, size_t ldx, int 
     case VIT_GELU_TANH: map(y, ldy, x, ldx, rows, n, gelu_tanh); break;
     case VIT_QUICK_GELU: map(y, ldy, x, ldx, rows, n, quick_gelu); break;
     case VIT_RELU: map(y, ldy, x, ldx, rows, n, relu); break;
+    case VIT_TANH: map(y, ldy, x, ldx, rows, n, tanh_lanes); break;
     default: map(y, ldy, x, ldx, rows, n, same);
     }
 }
@@ -249,6 +258,10 @@ INLINE vf quick_gelu_slope(vf x) {
 }
 INLINE vf relu_slope(vf x) {
     return choose(x > splat(0), splat(1), splat(0));
+}
+INLINE vf tanh_slope(vf x) {
+    vf y = tanh_lanes(x);
+    return 1.0f - y * y;
 }
 INLINE vf one(vf x) {
     return splat(1) + 0 * x;

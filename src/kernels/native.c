@@ -46,6 +46,7 @@ static void activate_backward(float *dx, const float *dy, const float *x, int ac
     case VIT_GELU_TANH: map_backward(dx, dy, x, n, gelu_tanh_slope); break;
     case VIT_QUICK_GELU: map_backward(dx, dy, x, n, quick_gelu_slope); break;
     case VIT_RELU: map_backward(dx, dy, x, n, relu_slope); break;
+    case VIT_TANH: map_backward(dx, dy, x, n, tanh_slope); break;
     default: map_backward(dx, dy, x, n, one);
     }
 }

@@ -37,6 +37,12 @@ static float quick_gelu(float x) {
 static float relu(float x) {
     return x < 0 ? 0 : x;
 }
+/* tanh; near 0, where the difference cancels, by a part of Lambert's continued fraction. */
+static float tanh_scalar(float x) {
+    float square = x * x;
+    return square < 1 ? x * (945 + square * (105 + square)) / (945 + square * (420 + 15 * square))
+                      : 2 * sigmoid(2 * x) - 1;
+}
 
 static float gelu_slope(float x) {
     return 0.5f * (1 + erff(x * 0.70710678f)) + x * 0.39894228f * expf(-0.5f * x * x);
@@ -49,13 +55,17 @@ static float quick_gelu_slope(float x) {
     float s = sigmoid(1.702f * x);
     return s + 1.702f * x * s * (1 - s);
 }
+static float tanh_slope(float x) {
+    return 1 - tanh_scalar(x) * tanh_scalar(x);
+}
 static float relu_slope(float x) {
     return x > 0 ? 1 : 0;
 }
 
 typedef float (*function)(float);
-static const function FUNCTIONS[] = {gelu, gelu_tanh, quick_gelu, relu};
-static const function SLOPES[] = {gelu_slope, gelu_tanh_slope, quick_gelu_slope, relu_slope};
+static const function FUNCTIONS[] = {gelu, gelu_tanh, quick_gelu, relu, tanh_scalar};
+static const function SLOPES[] = {gelu_slope, gelu_tanh_slope, quick_gelu_slope, relu_slope,
+                                  tanh_slope};
 
 static void activate(float *y, const float *x, int act, size_t n) {
     for (size_t i = 0; i < n; i++) y[i] = act == VIT_LINEAR ? x[i] : FUNCTIONS[act](x[i]);

@@ -165,8 +165,7 @@ static void relative_read(float *bias, const float *table, size_t R, size_t head
 /* Where a query's biases for the keys in the grid's first row begin. The biases for the next row
  * begin 2·columns-1 further on. */
 static size_t relative_first(const vit_config *c, size_t patch) {
-    size_t rows = c->image_size[0] / c->patch_size[0],
-           columns = c->image_size[1] / c->patch_size[1];
+    size_t rows = vit_grid(c, 0), columns = vit_grid(c, 1);
     size_t row = rows - 1 - patch / columns, column = columns - 1 - patch % columns;
     return (vit_prefix(c) ? PREFIX_BIASES : 0) + row * (2 * columns - 1) + column;
 }
@@ -174,7 +173,7 @@ static size_t relative_first(const vit_config *c, size_t patch) {
 /* scores (rows,T) += bias, for `rows` queries from `from` on. */
 static void relative_forward(float *scores, const float *bias, const vit_config *c, size_t from,
                              size_t rows) {
-    size_t T = vit_tokens(c), prefix = vit_prefix(c), columns = c->image_size[1] / c->patch_size[1];
+    size_t T = vit_tokens(c), prefix = vit_prefix(c), columns = vit_grid(c, 1);
     for (size_t query = from; query < from + rows; query++, scores += T) {
         bool patch = query >= prefix;
         for (size_t i = 0; i < prefix; i++) scores[i] += bias[patch ? TO_PREFIX : IN_PREFIX];
@@ -190,7 +189,7 @@ static void relative_forward(float *scores, const float *bias, const vit_config 
  * column. */
 static void relative_backward(float *table, float *bias, const float *scores, size_t queries,
                               const vit_config *c) {
-    size_t T = vit_tokens(c), prefix = vit_prefix(c), columns = c->image_size[1] / c->patch_size[1];
+    size_t T = vit_tokens(c), prefix = vit_prefix(c), columns = vit_grid(c, 1);
     size_t R = relative_rows(c);
     memset(bias, 0, R * sizeof *bias);
     for (size_t query = 0; query < queries; query++, scores += T) {

@@ -1,6 +1,7 @@
 /* One transformer block: attention and MLP, each in a residual branch with a layer norm.
  *   pre  (Dosovitskiy et al.):  x += attention(norm1(x));    x += mlp(norm2(x))
  *   post (Vaswani et al.):      x = norm1(x + attention(x)); x = norm2(x + mlp(x))
+ *   the MLP's norm after:       x += attention(norm1(x));    x += norm2(mlp(x))
  * In a model without residual connections the branch's output takes the place of the sum.
  * A branch may be scaled by layer scale (Touvron et al., arXiv:2103.17239, section 2), and in
  * training by stochastic depth. */
@@ -204,6 +205,7 @@ static void from_attention(void *context, size_t part, size_t parts) {
     struct scratch s = scratch_from(m, call->s, part, share.first);
     size_t D = c->width, rows = share.count;
     bool pre = c->norm == VIT_PRE, at_once = !a.branch1; /* no branch is kept apart */
+    bool after = c->mlp_norm_after;
     bool adds = at_once && c->residual;
 
     attention_forward(m, p, call->a, &s, run, part, parts);
@@ -213,15 +215,19 @@ static void from_attention(void *context, size_t part, size_t parts) {
     if (!pre)
         norm_forward(call, a.mid, a.mean1, a.rstd1, a.sum1, p->norm1_gain, p->norm1_bias, rows);
 
-    if (pre)
+    float *branch2 = !at_once ? a.branch2 : after ? a.normed2 : a.sum2;
+    if (pre && !after)
         norm_forward(call, a.normed2, a.mean2, a.rstd2, a.mid, p->norm2_gain, p->norm2_bias, rows);
     if (!run->no_mlp)
-        mlp_forward(m, p, at_once ? a.sum2 : a.branch2, adds, pre ? a.normed2 : a.mid, &a, &s,
-                    rows);
-    else if (!adds)
-        memset(at_once ? a.sum2 : a.branch2, 0, rows * D * sizeof *a.sum2);
-    if (!at_once)
-        residual_forward(m, a.sum2, a.mid, a.branch2, p->ls2, run->keep, rows, run->queries);
+        mlp_forward(m, p, after ? a.normed2 : branch2, adds && !after,
+                    pre && !after ? a.normed2 : a.mid, &a, &s, rows);
+    else if (!adds || after)
+        memset(branch2, 0, rows * D * sizeof *branch2);
+    if (after && !run->no_mlp)
+        norm_forward(call, branch2, a.mean2, a.rstd2, a.normed2, p->norm2_gain, p->norm2_bias,
+                     rows);
+    if (!at_once || after)
+        residual_forward(m, a.sum2, a.mid, branch2, p->ls2, run->keep, rows, run->queries);
     if (!pre)
         norm_forward(call, a.out, a.mean2, a.rstd2, a.sum2, p->norm2_gain, p->norm2_bias, rows);
 }
@@ -249,7 +255,7 @@ void block_backward(const vit_model *m, const struct block_params *p, const stru
                     const struct block_run *run) {
     size_t D = m->config.width, T = vit_tokens(&m->config), batch = run->batch;
     size_t queries = run->queries, rows = batch * queries;
-    bool pre = m->config.norm == VIT_PRE;
+    bool pre = m->config.norm == VIT_PRE, after = m->config.mlp_norm_after;
     float *dx = s->dx;
 
     if (!pre)
@@ -257,8 +263,12 @@ void block_backward(const vit_model *m, const struct block_params *p, const stru
                     p->norm2_gain, rows);
     residual_backward(m, s->dbranch, g->ls2, dx, a->branch2, p->ls2, run->keep, rows, queries);
     if (!run->no_mlp) {
-        mlp_backward(m, p, g, s->dnormed, s->dbranch, pre ? a->normed2 : a->mid, a, s, rows);
-        if (pre)
+        if (after)
+            norm_return(m, run, s->dbranch, g->norm2_gain, g->norm2_bias, a->normed2, a->mean2,
+                        a->rstd2, p->norm2_gain, rows);
+        mlp_backward(m, p, g, s->dnormed, s->dbranch, pre && !after ? a->normed2 : a->mid, a, s,
+                     rows);
+        if (pre && !after)
             norm_return(m, run, s->dnormed, g->norm2_gain, g->norm2_bias, a->mid, a->mean2,
                         a->rstd2, p->norm2_gain, rows);
         add(dx, s->dnormed, rows * D);

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sizes.h"
 #include "kernels/kernels.h"
 #include "linear.h"
 #include "model.h"
@@ -88,6 +89,7 @@ void logits_forward(const vit_model *m, float *logits, const struct head_activat
     const vit_config *c = &m->config;
     const struct vit_params *p = &m->params;
     size_t D = c->width, F = head_features(c), K = vit_logits(c), heads = pooled_tokens(c);
+    size_t H = c->classes ? c->head_hidden : 0, last = H ? H : F;
     if (norms_tokens(c)) {
         k->norm(a->tokens, D, a->mean, a->rstd, x, D, p->norm_gain, p->norm_bias, c->norm_eps,
                 batch * tokens, D);
@@ -111,11 +113,30 @@ void logits_forward(const vit_model *m, float *logits, const struct head_activat
             pooled = normed;
         }
         if (a->fed) feed(c, a->fed, pooled, batch, head, heads);
+        if (H) {
+            k->matmul(a->pre, H, pooled, F, p->hidden_weight, p->hidden_bias, VIT_LINEAR, false,
+                      batch, H, F);
+            k->activate(a->hidden, a->pre, (int)c->head_activation, batch * H);
+            pooled = a->hidden;
+        }
         if (!logits) continue;
-        k->matmul(logits, K, pooled, F, head ? p->head_dist_weight : p->head_weight,
-                  head ? p->head_dist_bias : p->head_bias, VIT_LINEAR, head > 0, batch, K, F);
+        k->matmul(logits, K, pooled, last, head ? p->head_dist_weight : p->head_weight,
+                  head ? p->head_dist_bias : p->head_bias, VIT_LINEAR, head > 0, batch, K, last);
     }
     for (size_t i = 0; logits && heads > 1 && i < batch * K; i++) logits[i] *= 0.5f;
+}
+
+void head_lay_out(struct head_activations *head, struct arena *arena, const vit_config *c,
+                  size_t batch) {
+    head->pooled = arena_floats(arena, 2, batch, c->width);
+    head->pooled_normed = arena_floats(arena, 2, batch, c->width);
+    head->pre = arena_floats(arena, batch, c->head_hidden);
+    head->hidden = arena_floats(arena, batch, c->head_hidden);
+}
+
+size_t head_gradients(const vit_config *c, size_t batch) {
+    size_t most = c->width > vit_logits(c) ? c->width : vit_logits(c);
+    return size_times(batch, size_plus(size_plus(c->width, most), c->head_hidden));
 }
 
 /* dpooled (B,D) of one head → what it adds to the gradient of the normed tokens. */
@@ -147,17 +168,40 @@ void logits_backward(const vit_model *m, const struct vit_params *g, float *dx,
     const struct vit_params *p = &m->params;
     size_t D = c->width, K = vit_logits(c), rows = batch * tokens,
            heads = p->head_dist_weight ? 2 : 1;
+    size_t H = c->head_hidden, last = H ? H : D;
     float *dhead = dpooled + batch * D; /* (B,K): each head's share of dlogits */
+    float *dlast = H ? dhead + batch * K : dpooled;
     for (size_t i = 0; i < batch * K; i++) dhead[i] = dlogits[i] / (float)heads;
     memset(dx, 0, rows * D * sizeof *dx);
     for (size_t head = 0; head < heads; head++) {
         const float *fed = (c->fc_norm ? a->pooled_normed : a->pooled) + head * batch * D;
-        linear_backward(m->kernels, dpooled, D, head ? g->head_dist_weight : g->head_weight,
-                        head ? g->head_dist_bias : g->head_bias, dhead, K, fed, D,
-                        head ? p->head_dist_weight : p->head_weight, batch, K, D);
+        linear_backward(m->kernels, dlast, last, head ? g->head_dist_weight : g->head_weight,
+                        head ? g->head_dist_bias : g->head_bias, dhead, K, H ? a->hidden : fed,
+                        last, head ? p->head_dist_weight : p->head_weight, batch, K, last);
+        if (H) {
+            m->kernels->activate_backward(dlast, dlast, a->pre, (int)c->head_activation, batch * H);
+            linear_backward(m->kernels, dpooled, D, g->hidden_weight, g->hidden_bias, dlast, H, fed,
+                            D, p->hidden_weight, batch, H, D);
+        }
         features_backward(m, g, dx, dpooled, a, batch, tokens, head);
     }
     tokens_norm_backward(m, g, dx, a, x, rows);
+}
+
+/* One logit's gradient of the pooled features → dpooled (D). */
+static void hidden_backward(const vit_model *m, float *dpooled, const float *weight, size_t class,
+                            const struct head_activations *a) {
+    const struct vit_kernels *k = m->kernels;
+    size_t D = m->config.width, H = m->config.head_hidden;
+    float *row = dpooled + D, *dhidden = row + D;
+    k->unpack(H ? dhidden : dpooled, weight, class, 1, H ? H : D);
+    if (!H) return;
+    k->activate_backward(dhidden, dhidden, a->pre, (int)m->config.head_activation, H);
+    memset(dpooled, 0, D * sizeof *dpooled);
+    for (size_t j = 0; j < H; j++) {
+        k->unpack(row, m->params.hidden_weight, j, 1, D);
+        for (size_t i = 0; i < D; i++) dpooled[i] += dhidden[j] * row[i];
+    }
 }
 
 void logit_backward(const vit_model *m, float *dx, size_t class, const struct head_activations *a,
@@ -168,7 +212,7 @@ void logit_backward(const vit_model *m, float *dx, size_t class, const struct he
     memset(dx, 0, T * D * sizeof *dx);
     for (size_t head = 0; head < heads; head++) {
         const float *weight = head ? m->params.head_dist_weight : m->params.head_weight;
-        m->kernels->unpack(dpooled, weight, class, 1, D);
+        hidden_backward(m, dpooled, weight, class, a);
         for (size_t i = 0; i < D; i++) dpooled[i] /= (float)heads;
         features_backward(m, &none, dx, dpooled, a, 1, T, head);
     }

@@ -13,10 +13,16 @@ struct head_activations {
     float *mean, *rstd;   /* (BT); with fc_norm (B); NULL without a tape */
     float *pooled;        /* (2,B,D): the features for head and head_dist */
     float *pooled_normed; /* (B,D), with fc_norm */
+    float *pre, *hidden;  /* (B,H), with head_hidden: before and after its activation */
     float *fed;           /* (B,D): a copy of the features for the head; NULL: not needed */
 };
 /* How many of an image's first tokens the head reads: all for a mean. */
 size_t head_tokens(const vit_config *config);
+/* Makes room for what only the head computes of `batch` images. */
+void head_lay_out(struct head_activations *head, struct arena *arena, const vit_config *config,
+                  size_t batch);
+/* The floats of logits_backward's dpooled, and of logit_backward's for a batch of 1. */
+size_t head_gradients(const vit_config *config, size_t batch);
 /* x (B·tokens,D): the first `tokens` of each image: T, or head_tokens(config). */
 void logits_forward(const vit_model *m, float *logits, const struct head_activations *a,
                     const float *x, size_t batch, size_t tokens);
@@ -25,7 +31,7 @@ void logits_backward(const vit_model *m, const struct vit_params *g, float *dx,
                      const float *dlogits, const struct head_activations *a, const float *x,
                      float *dpooled, size_t batch, size_t tokens);
 /* One image's dx (T,D) for dlogits that are 1 for `class` and 0 for all others. The pool is class
- * or mean. dpooled (D): scratch. */
+ * or mean. dpooled: scratch. */
 void logit_backward(const vit_model *m, float *dx, size_t class, const struct head_activations *a,
                     const float *x, float *dpooled);
 /* → shares (T): how much of each token the head reads. They sum to 1. The pool is class or mean. */

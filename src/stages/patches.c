@@ -21,7 +21,8 @@ static void cut(float *patch, const struct maps *from, size_t top, size_t left, 
                 *patch++ = corner[row * from->row_step + column * from->column_step];
 }
 
-/* A patch's gradient → its place on the maps. Patches do not overlap, so nothing is added. */
+/* A patch's gradient → its place on the maps. Patches of a stem's maps do not overlap, so nothing is
+ * added. */
 static void put(const struct maps *to, const float *patch, size_t top, size_t left, size_t P,
                 size_t Q) {
     float *corner = to->x + top * to->row_step + left * to->column_step;
@@ -39,10 +40,10 @@ void patches_forward(const vit_model *m, float *x, float *patches, const struct 
     const struct vit_kernels *k = m->kernels;
     const struct vit_params *p = &m->params;
     size_t K = patch_values(c), D = c->width;
-    size_t P = patch_side(c, 0), Q = patch_side(c, 1);
-    size_t across = from->columns / Q;
+    size_t P = patch_side(c, 0), Q = patch_side(c, 1), across = vit_grid(c, 1);
     for (size_t n = share.first; n < share.first + share.count; n++)
-        cut(patches + n * K, from, n / across * P, n % across * Q, P, Q);
+        cut(patches + n * K, from, n / across * patch_step(c, 0), n % across * patch_step(c, 1), P,
+            Q);
     x += share.first * D;
     patches += share.first * K;
     if (c->patch_norm_in)
@@ -63,8 +64,7 @@ void patches_backward(const vit_model *m, const struct vit_params *g, const floa
                     patches, K, m->params.patch_weight, N, D, K);
     if (!stem) return;
     struct maps to = stem_maps(c, stem, s->dmaps[stem - 1]);
-    size_t P = patch_side(c, 0), Q = patch_side(c, 1);
-    size_t across = to.columns / Q;
+    size_t P = patch_side(c, 0), Q = patch_side(c, 1), across = vit_grid(c, 1);
     to.x += image * maps_floats(&to);
     for (size_t n = 0; n < N; n++)
         put(&to, s->dpatches + n * K, n / across * P, n % across * Q, P, Q);

@@ -31,7 +31,7 @@ struct room {
     float *dx;              /* (classes,T,D): each class's gradient */
     float *rows;            /* (classes,T): its row, less what the head reads directly */
     float *shares, *next;   /* (T): what the head reads directly; the row's next summand */
-    float *dpooled;         /* (D) */
+    float *dpooled;         /* head_gradients */
     float *flat, *matrices; /* one matrix of a block; all of them, as linear_backward takes them */
 };
 
@@ -66,13 +66,12 @@ static void room_lay_out(struct room *r, struct arena *arena, const vit_model *m
     r->head.tokens = arena_floats(arena, T, D);
     r->head.mean = arena_floats(arena, T, 2);
     r->head.rstd = arena_floats(arena, T, 2);
-    r->head.pooled = arena_floats(arena, 2, D);
-    r->head.pooled_normed = arena_floats(arena, 2, D);
+    head_lay_out(&r->head, arena, c, 1);
     r->dx = arena_floats(arena, classes, T, D);
     r->rows = arena_floats(arena, classes, T);
     r->shares = arena_floats(arena, T);
     r->next = arena_floats(arena, T);
-    r->dpooled = arena_floats(arena, D);
+    r->dpooled = arena_floats(arena, head_gradients(c, 1));
     r->flat = arena_floats(arena, largest);
     r->matrices = arena_floats(arena, all);
 }

@@ -106,7 +106,7 @@ static void sincos2d(float *table, size_t N, size_t columns, size_t D) {
 }
 
 void tokens_sincos(float *table, const vit_config *c) {
-    size_t prefix = vit_prefix(c) * c->width, columns = c->image_size[1] / c->patch_size[1];
+    size_t prefix = vit_prefix(c) * c->width, columns = vit_grid(c, 1);
     if (c->position == VIT_SINCOS1D) {
         sincos1d(table, vit_tokens(c), c->width);
         return;

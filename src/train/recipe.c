@@ -261,7 +261,9 @@ vit_status recipe_for(struct recipe *recipe, const vit_model *model, const char 
 bool recipe_trains(const struct recipe *recipe, const vit_tensor *tensor) {
     static const char BLOCKS[] = "blocks.";
     size_t frozen = recipe->freeze, length = sizeof BLOCKS - 1;
-    if (!frozen || tensor->kind == VIT_KIND_HEAD || tensor->kind == VIT_KIND_HEAD_BIAS) return true;
+    if (!frozen || tensor->kind == VIT_KIND_HEAD || tensor->kind == VIT_KIND_HEAD_BIAS ||
+        !strncmp(tensor->name, "pre_logits.", 11))
+        return true;
     if (!strncmp(tensor->name, BLOCKS, length))
         return strtoul(tensor->name + length, NULL, 10) >= frozen;
     bool last = !strncmp(tensor->name, "norm.", 5) || !strncmp(tensor->name, "fc_norm.", 8);

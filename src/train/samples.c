@@ -3,6 +3,7 @@
 #include "samples.h"
 #include "augment.h"
 #include "base/error.h"
+#include "base/team.h"
 #include "data.h"
 #include "habits.h"
 #include "negatives.h"
@@ -227,23 +228,27 @@ static void mix(float *image, const float *other, size_t n, float share) {
     for (size_t i = 0; i < n; i++) image[i] += share * (other[i] - image[i]);
 }
 
-/* Pastes a box of `other`, a share of the area, anywhere. → the share that lies on the image: Yun et
- * al., arXiv:1905.04899, where what sticks out is cut off too. */
+/* A side of a box about a random place, cut off at the image's edges. */
+static struct range draw_side(size_t pixels, double length, struct rng *rng) {
+    double middle = rng_unit(rng) * (double)pixels;
+    double begin = fmax(0, middle - length / 2), end = fmin((double)pixels, middle + length / 2);
+    return (struct range){(size_t)(begin + 0.5), (size_t)(end + 0.5)};
+}
+
+/* Pastes a box of `other`, a share of the area or what of it lies on the image. → that share: Yun et
+ * al., arXiv:1905.04899. */
 static float paste(float *image, const float *other, const struct data_set *data, float share,
                    struct rng *rng) {
-    size_t rows = data->rows, columns = data->columns, pasted = 0;
-    double height = sqrt((double)share) * (double)rows,
-           width = sqrt((double)share) * (double)columns;
-    double top = rng_unit(rng) * (double)rows - height / 2,
-           left = rng_unit(rng) * (double)columns - width / 2;
-    for (size_t y = 0; y < rows; y++)
-        for (size_t x = 0; x < columns; x++) {
-            if (y < top || y >= top + height || x < left || x >= left + width) continue;
-            for (size_t c = 0; c < data->channels; c++)
-                image[(c * rows + y) * columns + x] = other[(c * rows + y) * columns + x];
-            pasted++;
+    double side = sqrt((double)share);
+    struct range y = draw_side(data->rows, side * (double)data->rows, rng);
+    struct range x = draw_side(data->columns, side * (double)data->columns, rng);
+    size_t columns = x.end - x.begin, plane = data->rows * data->columns;
+    for (size_t c = 0; c < data->channels; c++)
+        for (size_t row = y.begin; row < y.end; row++) {
+            size_t at = c * plane + row * data->columns + x.begin;
+            memcpy(image + at, other + at, columns * sizeof *image);
         }
-    return (float)pasted / (float)(rows * columns);
+    return (float)((y.end - y.begin) * columns) / (float)plane;
 }
 
 /* Mixes another image of the epoch into a share of the images. The class of the larger part is the

@@ -64,9 +64,8 @@ static void tape_lay_out(vit_tape *tape, struct arena *arena, const vit_model *m
     tape->head.tokens = arena_floats(arena, rows, D);
     tape->head.mean = arena_floats(arena, rows, 2);
     tape->head.rstd = arena_floats(arena, rows, 2);
-    tape->head.pooled = arena_floats(arena, 2, batch, D);
-    tape->head.pooled_normed = arena_floats(arena, 2, batch, D);
-    tape->dpooled = arena_floats(arena, batch, D + vit_logits(c));
+    head_lay_out(&tape->head, arena, c, batch);
+    tape->dpooled = arena_floats(arena, head_gradients(c, batch));
     tape_scratch(&tape->scratch, arena, m, batch);
     scratch_stem_backward(&tape->scratch, arena, c, batch);
 }

@@ -92,8 +92,8 @@ vit_status vitw_end(void) {
     session.channels = config->channels;
     session.rows = config->image_size[0];
     session.columns = config->image_size[1];
-    session.grid_rows = config->image_size[0] / config->patch_size[0];
-    session.grid_columns = config->image_size[1] / config->patch_size[1];
+    session.grid_rows = vit_grid(config, 0);
+    session.grid_columns = vit_grid(config, 1);
     session.prefix = vit_prefix(config);
     session.width = config->width;
     session.depth = config->depth;

@@ -151,6 +151,8 @@ static void check_whole(const char *json) {
     first.head_width = head_width(&first);
     if (!first.position_size[0])
         memcpy(first.position_size, first.image_size, sizeof first.image_size);
+    if (!first.patch_stride[0])
+        memcpy(first.patch_stride, first.patch_size, sizeof first.patch_size);
     CHECK(memcmp(&first, &second, sizeof first) == 0, "another config: %s", once);
     free(once);
     free(twice);

@@ -205,7 +205,8 @@ static size_t frozen_from(const vit_tensor *tensor, size_t depth) {
     if (sscanf(tensor->name, "blocks.%zu.", &block) == 1) return block + 1;
     for (size_t i = 0; i < 2; i++)
         if (!strncmp(tensor->name, LAST[i], strlen(LAST[i]))) return depth + 1;
-    return strncmp(tensor->name, "head", 4) ? 1 : depth + 2;
+    bool head = !strncmp(tensor->name, "head", 4) || !strncmp(tensor->name, "pre_logits", 10);
+    return head ? depth + 2 : 1;
 }
 
 static void check_frozen(struct scene *s) {

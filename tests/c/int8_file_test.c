@@ -170,7 +170,7 @@ TEST("an int8 head whose scales are in the file becomes floats") {
     struct entries list = head_in_int8();
     const float scale[] = {0.25f, 0.5f};
     struct file f = file_from(&list, "head.weight.scale", scale[0]);
-    EACH_KERNELS(k) {
+    EACH_INT8_KERNELS(k) {
         vit_model *model = NULL;
         vit_error why = {""};
         vit_open(&model, f.bytes, f.size, k, &why);

@@ -172,7 +172,7 @@ static void check_twin(size_t config, size_t *runs, size_t *far_runs) {
     t.int8 = true;
     struct twin_run want = twin_forward(&t, image, NULL);
     struct file f = quantized(origin);
-    EACH_KERNELS(k) {
+    EACH_INT8_KERNELS(k) {
         vit_model *model = opened(f, k);
         if (!model) continue;
         struct outputs got = run_model(model, image, 1, 1);
@@ -206,7 +206,7 @@ TEST("an int8 batch of three equals three single images, in every table that kee
         size_t n = image_floats(vit_model_config(origin)), K = vit_logits(vit_model_config(origin));
         float *images = random_floats(3 * n, 1, &seed);
         struct file f = quantized(origin);
-        EACH_KERNELS(k) {
+        EACH_INT8_KERNELS(k) {
             vit_model *model = opened(f, k);
             if (!model || !rows_keep_bits(k)) {
                 vit_close(model);
@@ -245,7 +245,7 @@ TEST("a ViT in int8 keeps the direction of its logits, in about a third of the m
     float *images = random_floats(2 * n, 2, &seed);
     struct outputs want = run_model(origin, images, 2, 2);
     struct file f = quantized(origin);
-    EACH_KERNELS(k) {
+    EACH_INT8_KERNELS(k) {
         vit_model *model = opened(f, k);
         if (!model) continue;
         struct outputs got = run_model(model, images, 2, 2);

@@ -70,7 +70,7 @@ static void check_product(const struct vit_kernels *k, size_t M, size_t N, size_
 
 TEST("int8: every table gives the exact product, bit for bit, at every two sizes from 1 to 33") {
     enum { SIZES = 33, SOME = 4 };
-    EACH_KERNELS(k) {
+    EACH_INT8_KERNELS(k) {
         uint64_t seed = 1;
         for (size_t M = 1; M <= SIZES; M++)
             for (size_t N = 1; N <= SIZES; N++)
@@ -81,7 +81,7 @@ TEST("int8: every table gives the exact product, bit for bit, at every two sizes
 
 TEST("int8: the sums stay exact if every weight and every number is the largest or smallest") {
     static const size_t WIDE[] = {3072, 4097, VIT_INT8_K};
-    EACH_KERNELS(k) {
+    EACH_INT8_KERNELS(k) {
         uint64_t seed = 2;
         for (size_t i = 0; i < sizeof WIDE / sizeof *WIDE; i++)
             check_product(k, 5, 9, WIDE[i], true, &seed);
@@ -103,7 +103,7 @@ TEST("int8: the sums stay exact if every weight and every number is the largest 
 }
 
 TEST("int8: unpacking gives each weight times its row's scale, to the bit") {
-    EACH_KERNELS(k) {
+    EACH_INT8_KERNELS(k) {
         uint64_t seed = 7;
         for (size_t N = 1; N <= 35; N++)
             for (size_t K = 1; K <= 35; K += K > 9 ? 3 : 1) {
@@ -124,7 +124,7 @@ TEST("int8: unpacking gives each weight times its row's scale, to the bit") {
 }
 
 TEST("int8: a quantised row is within half a step of the numbers, and the same in every table") {
-    EACH_KERNELS(k) {
+    EACH_INT8_KERNELS(k) {
         uint64_t seed = 3;
         for (size_t K = 1; K <= 70; K++) {
             const size_t M = 7;
@@ -156,7 +156,7 @@ TEST("int8: a row that is not finite, or whose range is not, has a zero in 0..12
     static const float BAD[][2] = {{INFINITY, 1}, {-INFINITY, 1},  {INFINITY, -INFINITY},
                                    {NAN, 1},      {3e38f, -3e38f}, {NAN, INFINITY},
                                    {-NAN, 1}};
-    EACH_KERNELS(k) {
+    EACH_INT8_KERNELS(k) {
         uint64_t seed = 5;
         for (size_t K = 2; K <= 19; K++)
             for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
@@ -177,7 +177,7 @@ TEST("int8: a row that is not finite, or whose range is not, has a zero in 0..12
 }
 
 TEST("int8: the activation of a product is close to the double twin's") {
-    EACH_KERNELS(k) {
+    EACH_INT8_KERNELS(k) {
         uint64_t seed = 4;
         const size_t M = 6, N = 21, K = 40;
         float *x = random_floats(M * K, 1, &seed), *scale = floats(N), *bias = floats(N);

@@ -54,6 +54,18 @@ static const struct named_config CONFIGS[] = {
     {"as wide as whole panels, two tokens go on",
      {TINY, .width = 32, .heads = 2, .qk_norm = true, .distillation_tokens = 1}},
     {"per_head as wide as whole panels", {TINY, .width = 48, .attention = VIT_PER_HEAD}},
+    {"overlapping patches",
+     {TINY, .image_size = {7, 10}, .patch_stride = {2, 3}, .position = VIT_SINCOS2D}},
+    {"patches with gaps",
+     {TINY, .channels = 3, .image_size = {13, 9}, .patch_size = {2, 3}, .patch_stride = {5, 3},
+      .position = VIT_RELATIVE}},
+    {"the MLP's norm after it, tanh",
+     {TINY, .mlp_norm_after = true, .activation = VIT_TANH, .layer_scale = true}},
+    {"the MLP's norm after it, added at once", {TINY, .mlp_norm_after = true}},
+    {"a head with a hidden layer",
+     {TINY, .head_hidden = 7, .head_activation = VIT_TANH, .pool = VIT_POOL_MEAN, .fc_norm = true}},
+    {"a wider hidden layer, doubt",
+     {TINY, .head_hidden = 31, .head_activation = VIT_GELU, .doubt = true}},
     {"doubt", {TINY, .doubt = true, .pool = VIT_POOL_MEAN}},
     {"relative", {TINY, .position = VIT_RELATIVE}},
     {"relative, qk_norm, mean without a prefix",
@@ -96,14 +108,20 @@ enum { CONFIGS_COUNT = sizeof CONFIGS / sizeof *CONFIGS };
 
 /* The config as JSON for vit_config_read. It lives until the next call. */
 static inline const char *config_json(const vit_config *c) {
-    static const char *const ACTIVATIONS[] = {"gelu", "gelu_tanh", "quick_gelu", "relu"};
+    static const char *const ACTIVATIONS[] = {"gelu", "gelu_tanh", "quick_gelu", "relu", "tanh"};
     static const char *const POSITIONS[] = {"none", "learned", "sincos1d", "sincos2d", "relative"};
     static const char *const BOOLS[] = {"false", "true"};
-    static char text[1024], prefix[256], stem[64], width[48];
+    static char text[1024], prefix[256], stem[64], more[128];
     size_t tokens = c->class_tokens + c->distillation_tokens + c->register_tokens;
     prefix[0] = stem[0] = '\0';
-    width[0] = '\0';
-    if (c->head_width) snprintf(width, sizeof width, ",\"head_width\":%zu", c->head_width);
+    more[0] = '\0';
+    if (c->head_width) snprintf(more, sizeof more, ",\"head_width\":%zu", c->head_width);
+    if (c->patch_stride[0])
+        snprintf(more, sizeof more, ",\"patch_stride\":[%zu,%zu]", c->patch_stride[0],
+                 c->patch_stride[1]);
+    if (c->head_hidden)
+        snprintf(more, sizeof more, ",\"head_hidden\":%zu,\"head_activation\":\"%s\"",
+                 c->head_hidden, ACTIVATIONS[c->head_activation]);
     for (size_t i = 0; i < c->stem_layers; i++)
         snprintf(stem + strlen(stem), sizeof stem - strlen(stem), i ? ",[%zu,%zu]" : "[%zu,%zu]",
                  c->stem[i].channels, c->stem[i].stride);
@@ -119,14 +137,14 @@ static inline const char *config_json(const vit_config *c) {
              "\"depth\":%zu,\"heads\":%zu,\"mlp_width\":%zu,\"classes\":%zu,\"norm\":\"%s\","
              "\"norm_eps\":%.9g,\"final_norm\":%s,\"activation\":\"%s\",\"position\":\"%s\","
              "\"pool\":\"%s\",\"qkv_bias\":%s,\"qk_norm\":%s,\"layer_scale\":%s,\"residual\":%s,"
-             "\"doubt\":%s,\"prefix\":[%s],"
+             "\"doubt\":%s,\"mlp_norm_after\":%s,\"prefix\":[%s],"
              "\"attention\":\"%s\",\"stem\":[%s]%s}",
              c->image_size[0], c->image_size[1], c->patch_size[0], c->patch_size[1], c->channels,
              c->width, c->depth, c->heads, c->mlp_width, c->classes, c->norm ? "post" : "pre",
              (double)c->norm_eps, BOOLS[c->final_norm], ACTIVATIONS[c->activation],
              POSITIONS[c->position], c->pool ? "mean" : "class", BOOLS[c->qkv_bias],
-             BOOLS[c->qk_norm], BOOLS[c->layer_scale], BOOLS[c->residual], BOOLS[c->doubt], prefix,
-             c->attention ? "per_head" : "standard", stem, width);
+             BOOLS[c->qk_norm], BOOLS[c->layer_scale], BOOLS[c->residual], BOOLS[c->doubt],
+             BOOLS[c->mlp_norm_after], prefix, c->attention ? "per_head" : "standard", stem, more);
     return text;
 }
 
@@ -146,6 +164,9 @@ static inline const struct vit_kernels *kernels_at(size_t index) {
 #define EACH_KERNELS(k)                                                                            \
     const struct vit_kernels *k = NULL;                                                            \
     for (size_t k##_ = 0; (k = kernels_at(k##_)); k##_++)
+
+/* Only those that run int8. */
+#define EACH_INT8_KERNELS(k) EACH_KERNELS(k) if (k->matmul_int8)
 
 /* Goes through the models of random weights, config i in table k. */
 #define EACH_MODEL(k, i) EACH_KERNELS(k) for (size_t i = 0; i < CONFIGS_COUNT; i++)

@@ -59,6 +59,16 @@ static void zero(double *x, size_t n) {
     for (size_t i = 0; x && i < n; i++) x[i] = 0;
 }
 
+/* The last MLP of the twin adds 0. */
+static inline void zero_last_mlp(const struct scene *s, const struct twin *t) {
+    size_t D = s->D, layer = s->L - 1;
+    zero(TENSOR(t, "blocks.%zu.mlp.fc2.weight", layer), D * s->c->mlp_width);
+    zero(TENSOR(t, "blocks.%zu.mlp.fc2.bias", layer), D);
+    if (!s->c->mlp_norm_after) return;
+    zero(TENSOR(t, "blocks.%zu.norm2.weight", layer), D);
+    zero(TENSOR(t, "blocks.%zu.norm2.bias", layer), D);
+}
+
 /* Marks every second head in the mask (L,h). The twin's values of them are 0, so they give nothing. */
 static void silence_heads(const struct scene *s, struct twin *t, uint8_t *heads) {
     size_t K = s->c->attention == VIT_PER_HEAD ? s->d : s->D;

@@ -207,8 +207,7 @@ static void check_without_mlps(struct scene *s) {
     struct twin t = twin_open(s->origin);
     uint8_t *mlps = calloc(s->L, 1);
     mlps[s->L - 1] = 1;
-    zero(TENSOR(&t, "blocks.%zu.mlp.fc2.weight", s->L - 1), s->D * s->c->mlp_width);
-    zero(TENSOR(&t, "blocks.%zu.mlp.fc2.bias", s->L - 1), s->D);
+    zero_last_mlp(s, &t);
     check_without(s, &(vit_ablation){.mlps = mlps}, &t, "without the last MLP");
     free(mlps);
     twin_close(&t);

@@ -27,6 +27,7 @@ static inline double twin_activation(int act, double x) {
     }
     case VIT_QUICK_GELU: return x / (1 + exp(-1.702 * x));
     case VIT_RELU: return isnan(x) || x > 0 ? x : 0;
+    case VIT_TANH: return tanh(x);
     default: return x;
     }
 }
@@ -96,11 +97,22 @@ struct twin {
     size_t tensors_count;
 };
 
+/* From one patch to the next, along the rows (0) or the columns (1). */
+static inline size_t twin_stride(const vit_config *c, int axis) {
+    return c->patch_stride[axis] ? c->patch_stride[axis] : c->patch_size[axis];
+}
+
+static inline size_t twin_grid(const vit_config *c, int axis) {
+    size_t n = 0, step = twin_stride(c, axis);
+    while (n * step + c->patch_size[axis] <= c->image_size[axis]) n++;
+    return n;
+}
+
 /* The twin of a model that was opened with unpacked kernels. Close it with twin_close. */
 static inline struct twin twin_open(vit_model *model) {
     struct twin t = {.c = *vit_model_config(model), .tensors_count = vit_tensor_count(model)};
     t.prefix = t.c.class_tokens + t.c.distillation_tokens + t.c.register_tokens;
-    t.N = t.c.image_size[0] / t.c.patch_size[0] * (t.c.image_size[1] / t.c.patch_size[1]);
+    t.N = twin_grid(&t.c, 0) * twin_grid(&t.c, 1);
     t.T = t.prefix + t.N;
     const float *p = vit_parameters(model, &t.count);
     t.p = doubles(t.count);
@@ -166,7 +178,8 @@ static inline double *twin_convolution(const struct twin *t, const double *maps,
 static inline void twin_patches(double *out, const struct twin *t, const float *image) {
     const vit_config *c = &t->c;
     size_t C = c->channels, H = c->image_size[0], W = c->image_size[1];
-    size_t P = c->patch_size[0], Q = c->patch_size[1], columns = W / Q;
+    size_t P = c->patch_size[0], Q = c->patch_size[1];
+    size_t columns = twin_grid(c, 1), down = twin_stride(c, 0), across = twin_stride(c, 1);
     const double *w = twin_tensor(t, "patch_embed.proj.weight");
     const double *bias = twin_tensor(t, "patch_embed.proj.bias");
     double *maps = doubles(C * H * W);
@@ -176,7 +189,7 @@ static inline void twin_patches(double *out, const struct twin *t, const float *
         free(maps);
         size_t stride = c->stem[layer].stride;
         maps = next, C = c->stem[layer].channels;
-        H /= stride, W /= stride, P /= stride, Q /= stride;
+        H /= stride, W /= stride, P /= stride, Q /= stride, down /= stride, across /= stride;
     }
     double *patch = doubles(C * P * Q);
     for (size_t n = 0; n < t->N; n++) {
@@ -184,7 +197,7 @@ static inline void twin_patches(double *out, const struct twin *t, const float *
         for (size_t channel = 0; channel < C; channel++)
             for (size_t row = 0; row < P; row++)
                 for (size_t column = 0; column < Q; column++) {
-                    size_t y = n / columns * P + row, x = n % columns * Q + column;
+                    size_t y = n / columns * down + row, x = n % columns * across + column;
                     patch[at++] = maps[(channel * H + y) * W + x];
                 }
         twin_linear(out + n * c->width, patch, w, bias, c->width, at);
@@ -207,7 +220,7 @@ static inline double twin_position(const struct twin *t, const double *learned, 
         return i % 2 ? cos(angle) : sin(angle);
     }
     if (t->c.position == VIT_SINCOS2D && token >= t->prefix) {
-        size_t columns = t->c.image_size[1] / t->c.patch_size[1], quarter = D / 4;
+        size_t columns = twin_grid(&t->c, 1), quarter = D / 4;
         size_t patch = token - t->prefix;
         double place = (double)(i < D / 2 ? patch % columns : patch / columns);
         double angle = place / pow(10000, (double)(i % quarter) / (double)quarter);
@@ -261,7 +274,7 @@ static inline void twin_part(double *y, const struct twin *t, size_t layer, size
  * one within the prefix. */
 static inline double twin_bias(const struct twin *t, const double *table, size_t head, size_t a,
                                size_t b) {
-    size_t columns = t->c.image_size[1] / t->c.patch_size[1], rows = t->N / columns;
+    size_t columns = twin_grid(&t->c, 1), rows = t->N / columns;
     size_t offsets = (2 * rows - 1) * (2 * columns - 1), row;
     if (a < t->prefix && b < t->prefix)
         row = offsets + 2;
@@ -342,7 +355,8 @@ static inline void twin_norm_rows(double *y, const struct twin *t, const char *n
 static inline void twin_branch(double *x, double *map, const struct twin *t, size_t layer,
                                size_t half, double keep) {
     size_t D = t->c.width, n = t->T * D;
-    bool pre = t->c.norm == VIT_PRE, norms = !t->no_norms || !t->no_norms[layer];
+    bool after = t->c.mlp_norm_after && half == 2; /* inside the branch */
+    bool pre = t->c.norm == VIT_PRE && !after, norms = !t->no_norms || !t->no_norms[layer];
     double *in = doubles(n), *out = doubles(n);
     char norm[64];
     snprintf(norm, sizeof norm, "blocks.%zu.norm%zu", layer, half);
@@ -352,10 +366,11 @@ static inline void twin_branch(double *x, double *map, const struct twin *t, siz
         twin_attention(out, map, t, layer, in);
     else
         twin_mlp(out, t, layer, in);
+    if (after && norms) twin_norm_rows(out, t, norm, out);
     const double *gamma = twin_tensor(t, "blocks.%zu.ls%zu.gamma", layer, half);
     for (size_t i = 0; i < n; i++)
         x[i] = (t->c.residual ? x[i] : 0) + keep * (gamma ? gamma[i % D] : 1) * out[i];
-    if (!pre && norms) twin_norm_rows(x, t, norm, x);
+    if (!pre && !after && norms) twin_norm_rows(x, t, norm, x);
     free(in);
     free(out);
 }
@@ -373,7 +388,16 @@ static inline void twin_logits(double *logits, const struct twin *t, const doubl
     if (t->c.fc_norm)
         twin_norm(pooled, pooled, twin_tensor(t, "fc_norm.weight"), twin_tensor(t, "fc_norm.bias"),
                   t->c.norm_eps, D);
-    twin_linear(logits, pooled, twin_tensor(t, "head.weight"), twin_tensor(t, "head.bias"), K, D);
+    size_t H = t->c.head_hidden;
+    double *hidden = doubles(H), *fed = H ? hidden : pooled;
+    if (H)
+        twin_linear(hidden, pooled, twin_tensor(t, "pre_logits.weight"),
+                    twin_tensor(t, "pre_logits.bias"), H, D);
+    for (size_t i = 0; i < H; i++)
+        hidden[i] = twin_activation((int)t->c.head_activation, hidden[i]);
+    twin_linear(logits, fed, twin_tensor(t, "head.weight"), twin_tensor(t, "head.bias"), K,
+                H ? H : D);
+    free(hidden);
     if (t->c.distillation_tokens) {
         twin_linear(other, tokens + D, twin_tensor(t, "head_dist.weight"),
                     twin_tensor(t, "head_dist.bias"), K, D);

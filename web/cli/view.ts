@@ -36,16 +36,16 @@ export function readView(values: Values): (config: Readonly<VitConfig>) => View 
   const fixedHead = numberOr("mean", "--head", head);
   return (config) => {
     if (map === "rollout") return { map };
-    const { depth, heads, image_size, patch_size } = config;
+    const { depth, heads, image_size, patch_size, patch_stride } = config;
     const view = {
       map,
       layer: within("--layer", fixedLayer ?? depth - 1, depth),
       head: fixedHead === undefined ? ("mean" as const) : within("--head", fixedHead, heads),
     };
     if (!at) return view;
-    const [rows, columns] = [image_size[0] / patch_size[0], image_size[1] / patch_size[1]];
-    const row = within("--patch: row", at[0], rows);
-    return { ...view, patch: [row, within("--patch: column", at[1], columns)] };
+    const inGrid = (name: string, axis: 0 | 1) =>
+      within(`--patch: ${name}`, at[axis], Math.floor((image_size[axis] - patch_size[axis]) / patch_stride[axis]) + 1);
+    return { ...view, patch: [inGrid("row", 0), inGrid("column", 1)] };
   };
 }
 

@@ -40,6 +40,7 @@ export const ACTIVATIONS: Record<VitConfig["activation"], { name: string; of(x: 
   gelu_tanh: { name: "GELU", of: (x) => (x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3)))) / 2 },
   quick_gelu: { name: "QuickGELU", of: (x) => x / (1 + Math.exp(-1.702 * x)) },
   relu: { name: "ReLU", of: (x) => Math.max(0, x) },
+  tanh: { name: "tanh", of: Math.tanh },
 };
 
 export interface Inside {
