@@ -21,7 +21,7 @@ import type { Running } from "./engine/running.js";
 import { TRAINERS } from "./engine/trainers.js";
 import type { Log, Measured, Part } from "./train/log.js";
 import { fineTuning, type Freeze, type Recipe, recipeJson, seedOf, takeLabels, takeRecipe } from "./train/recipe.js";
-import { interpolate, type Lesson, lessonOf } from "./train/lesson.js";
+import { holdBack, interpolate, type Lesson, lessonOf } from "./train/lesson.js";
 import { openModel, startTrainer } from "./engine/start-trainer.js";
 import { PARTS, type Progress, type TrainingSession } from "./engine/training-session.js";
 import { Vit } from "./vit.js";
@@ -376,9 +376,7 @@ export class Trainer {
 
   /** A Vit with the current weights. Further training does not change it. */
   async vit(options: LoadOptions = {}): Promise<Vit> {
-    const { worker, wasm } = this.#options;
-    const inFolder = (typeof wasm === "string" || isA(wasm, "URL")) && String(wasm).endsWith("/");
-    return Vit.load(await this.save(), { ...(worker && { worker }), ...(inFolder && { wasm }), ...options });
+    return Vit.load(await this.save(), { ...loadOptions(this.#options), ...options });
   }
 
   /** The current weights as a safetensors file with timm's names, the recipe, the labels and the log. */
@@ -605,11 +603,21 @@ export async function teach(
       for await (const _ of run); // onStep reports
       const taught = await trainer.save();
       interpolate(taught, before, lesson);
-      return withKeys(taught, lesson.calibration);
+      const file = withKeys(taught, lesson.calibration);
+      const vit = await Vit.load(file, loadOptions(own));
+      const answers = await vit.classifyAll(all.map(({ image }) => image), { keepInput: false }).finally(() => vit.dispose());
+      holdBack(file, lesson, all.map(({ label }, n) => ({ label, logits: answers[n]!.logits })));
+      return file;
     } finally {
       trainer.dispose();
     }
   });
+}
+
+/** What runs a model as the trainer runs. */
+function loadOptions({ worker, wasm }: TrainerOptions): LoadOptions {
+  const inFolder = (typeof wasm === "string" || isA(wasm, "URL")) && String(wasm).endsWith("/");
+  return { ...(worker && { worker }), ...(inFolder && { wasm }) };
 }
 
 function takeExamples(examples: readonly Example[]): Example[] {

@@ -205,7 +205,7 @@ static struct sample draw(struct sample_room *room, const struct samples *s, siz
     if (pair <= SIDE && s->data->rows <= s->data->columns && rng_unit(rng) < 0.35)
         negative_pair(room->ink, *side = pair, s->data, s->images, rng);
     else
-        negative_draw(room->ink, SIDE, room->points, rng);
+        negative_draw(room->ink, SIDE, room->points, s->recipe->config.doubt, rng);
     return NOTHING;
 }
 

@@ -23,6 +23,12 @@ const TRAINING = { batch: 16, learning_rate: 1.6e-3, weight_decay: 0.01, habits:
 const STEPS = 100, STEPS_A_SIGN = 30;
 /** The mixing coefficient: 0 would leave the old weights, 1 would take the trained ones. */
 const ALPHA = 0.8;
+/**
+ * A new class's logit, divided by the temperature, keeps this margin before all others on its own examples. A larger one
+ * is lowered, but by no more than MOST: it takes digits that are like the sign (a bolt without this 0.46 points of
+ * them), and with too little of it later drawings of the sign are in doubt.
+ */
+const MARGIN = 3.6, MOST = 0.55;
 const LEAST_EPOCHS = 8;
 /** A sign of a few drawings counts as much as one of this many. */
 const LEAST_DRAWINGS = 12;
@@ -84,5 +90,21 @@ export function interpolate(taught: Uint8Array<ArrayBuffer>, before: Uint8Array<
     const count = name.startsWith("head.") ? (all / shape[0]!) * known : all;
     const [now, then] = [data, old].map(({ buffer, byteOffset }) => new Float32Array(buffer, byteOffset + from, count));
     for (let i = 0; i < count; i++) now![i] = then![i]! + ALPHA * (now![i]! - then![i]!);
+  }
+}
+
+/** @internal Lowers, in place, the bias of each new class whose examples lie further before the other classes than they need. */
+export function holdBack(
+  taught: Uint8Array<ArrayBuffer>,
+  { labels, known, calibration: { temperature } }: Lesson,
+  answers: readonly { readonly label: string; readonly logits: Float32Array }[],
+): void {
+  const { header, data } = splitFile(taught), bias = (header as Record<string, Entry>)["head.bias"];
+  if (temperature === undefined || bias === undefined) return;
+  const values = new Float32Array(data.buffer, data.byteOffset + bias.data_offsets[0], labels.length);
+  for (let k = known; k < labels.length; k++) {
+    const margins = answers.filter(({ label }) => label === labels[k]).map(({ logits }) =>
+      logits[k]! - Math.max(...logits.subarray(0, labels.length).filter((_, other) => other !== k)));
+    values[k]! -= temperature * Math.min(Math.max(0, Math.min(...margins) / temperature - MARGIN), MOST);
   }
 }
