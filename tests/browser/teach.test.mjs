@@ -89,6 +89,11 @@ describe("teach it", { skip }, () => {
     await page.locator("#teach-it-learn").waitFor();
     assert.equal(await said(), "Stopped. The model is as it was before.");
     assert.equal(await dots(), 2);
+    for (const language of ["de", "en"]) {
+      await page.selectOption("#language", language);
+      await page.locator(`html[lang=${language}]`).waitFor();
+      assert.equal(await page.inputValue("#teach-it-name"), " ★ ", "the name stays in every language");
+    }
     await page.locator("#teach-it-name").press("Enter");
     await page.waitForFunction(() => document.getElementById("teach-it-progress").value > 0);
     assert.match(await learnt(), /^Learnt in [\d.]+ s: it reads 3 of your 3 drawings\.$/);

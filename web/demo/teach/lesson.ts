@@ -38,10 +38,10 @@ interface Acts {
   stop(): void;
 }
 
-export function buildLesson(texts: Texts["teachIt"], { keep, remove, learn, cancel, stop }: Acts) {
+export function buildLesson(texts: Texts["teachIt"], { keep, remove, learn, cancel, stop }: Acts, typed = "") {
   const say = h("p", { id: "teach-it-status", className: "say", role: "status", tabIndex: -1 });
   const dots = h("div", { className: "dots", role: "group", ariaLabel: texts.drawings });
-  const name = h("input", { id: "teach-it-name", autocomplete: "off", spellcheck: false, maxLength: 24, placeholder: texts.placeholder });
+  const name = h("input", { id: "teach-it-name", autocomplete: "off", spellcheck: false, maxLength: 24, placeholder: texts.placeholder, value: typed });
   const known = h("div", { className: "known", role: "group", ariaLabel: texts.known });
   const bar = h("progress", { id: "teach-it-progress", ariaLabel: texts.learning });
   const numbers = h("p", { className: "aside", ariaHidden: "true" });
@@ -101,5 +101,5 @@ export function buildLesson(texts: Texts["teachIt"], { keep, remove, learn, canc
     for (const { draw } of kept) draw();
   }
 
-  return { root: h("div", {}, say, collect, run), draw, focus: () => say.focus({ preventScroll: true }) };
+  return { root: h("div", {}, say, collect, run), typed: () => name.value, draw, focus: () => say.focus({ preventScroll: true }) };
 }

@@ -37,7 +37,7 @@ export function buildTeaching(state: State, page: Page) {
   });
 
   // ---- The panel, anew for each language ----
-  const build = () => {
+  const build = (typed?: string) => {
     const texts = inLanguage(en).teachIt;
     return [texts, buildLesson(texts, {
       keep() {
@@ -55,7 +55,7 @@ export function buildTeaching(state: State, page: Page) {
       learn: (label) => void teach(allDrawings().map((strokes) => ({ label, strokes }))),
       cancel,
       stop: () => stop(),
-    }), buildSigns(texts, shelves, {
+    }, typed), buildSigns(texts, shelves, {
       another() {
         page.wipe();
         begin();
@@ -66,7 +66,7 @@ export function buildTeaching(state: State, page: Page) {
   };
   let [texts, lesson, signs] = build();
   onLanguage(() => {
-    [texts, lesson, signs] = build();
+    [texts, lesson, signs] = build(lesson.typed());
     show(phase);
   });
   root.addEventListener("keydown", (event) => {
