@@ -15,7 +15,8 @@ size_t maps_floats(const struct maps *maps);
 /* How many pixels lie from one position of the stem's last maps to the next. */
 size_t stem_stride(const vit_config *config);
 
-/* Rows (0) or columns (1) of a patch, and from one to the next, in positions of the stem's last maps. */
+/* Rows (0) or columns (1) of a patch, and from one to the next, in positions of the stem's last
+ * maps. */
 size_t patch_side(const vit_config *config, int axis);
 size_t patch_step(const vit_config *config, int axis);
 /* The patches of a side of an image that has this many pixels there. */

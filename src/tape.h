@@ -68,8 +68,8 @@ double vit_distillation(float *dlogits, const float *logits, const float *teache
                         size_t classes, float scale);
 
 /* The loss of doubt: binary cross-entropy of p/(1+e^logit), the probability of an answer, against
- * whether it is right (Corbière et al., arXiv:1910.04851, section 2.2). p: what the softmax alone gives
- * the answer; it is not changed.
+ * whether it is right (Corbière et al., arXiv:1910.04851, section 2.2). p: what the softmax alone
+ * gives the answer; it is not changed.
  * → the loss; *dlogit: its gradient times `scale`. */
 double vit_doubt_loss(float *dlogit, float logit, double p, bool right, float scale);
 

@@ -1,4 +1,5 @@
-/* For training: products of bfloat16, summed in float, by AMX tiles or else by AVX-512. A tile is 16 rows of 64 bytes. A tile of the left factor holds 16 rows of 32 k. A tile of the
+/* For training: products of bfloat16, summed in float, by AMX tiles or else by AVX-512.
+ * A tile is 16 rows of 64 bytes. A tile of the left factor holds 16 rows of 32 k. A tile of the
  * right factor holds 16 columns: the two bfloat16 of a pair of k lie side by side, the next pair
  * of k in the next row.
  * Intel 64 and IA-32 Architectures Optimization Reference Manual, chapter 20. */
@@ -9,8 +10,10 @@
 #include "kernels.h"
 
 #include <immintrin.h>
+#ifdef HAVE_AMX
 #include <sys/syscall.h>
 #include <unistd.h>
+#endif
 
 enum {
     SIDE = 16,               /* rows or columns of a tile */

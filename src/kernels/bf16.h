@@ -1,4 +1,5 @@
-/* Products of bfloat16, if the processor that this is compiled for has them: AVX-512's, or AMX tiles. */
+/* Products of bfloat16, if the processor that this is compiled for has them: AVX-512's, or AMX
+ * tiles. */
 #ifndef VIT_BF16_H
 #define VIT_BF16_H
 

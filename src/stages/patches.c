@@ -21,8 +21,8 @@ static void cut(float *patch, const struct maps *from, size_t top, size_t left, 
                 *patch++ = corner[row * from->row_step + column * from->column_step];
 }
 
-/* A patch's gradient → its place on the maps. Patches of a stem's maps do not overlap, so nothing is
- * added. */
+/* A patch's gradient → its place on the maps. Patches of a stem's maps do not overlap, so nothing
+ * is added. */
 static void put(const struct maps *to, const float *patch, size_t top, size_t left, size_t P,
                 size_t Q) {
     float *corner = to->x + top * to->row_step + left * to->column_step;

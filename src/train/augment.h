@@ -31,8 +31,8 @@ size_t augmenter_scratch(const struct augmenter *augmenter); /* floats that a th
  * alike. solid: a stroke that has no hole to lose. */
 void augmenter_apply(float *image, float *scratch, const struct augmenter *augmenter,
                      const uint8_t *source, bool solid, uint64_t seed, size_t epoch, size_t index);
-/* Changes brightness, contrast and saturation of an image (channels, rows, columns) in 0..1, in which
- * it stays. */
+/* Changes brightness, contrast and saturation of an image (channels, rows, columns) in 0..1, in
+ * which it stays. */
 void augmenter_colour(float *image, const struct augmenter *augmenter, size_t channels,
                       uint64_t seed, size_t epoch, size_t index);
 

@@ -13,8 +13,9 @@ struct score {
     size_t others, others_uncertain; /* images whose label is no class; the rest leaves them out */
 };
 
-/* Scores a model's answers at a temperature. logits (count,K), doubt (count), from 0 to 1, or NULL:
- * none, labels (count) below K → p (count): the probabilities of the answers, the right ones first. */
+/* Scores a model's answers at a temperature. logits (count,K), doubt (count), from 0 to 1, or
+ * NULL: none, labels (count) below K → p (count): the probabilities of the answers, the right
+ * ones first. */
 struct score score_answers(float *p, const float *logits, const float *doubt,
                            const uint32_t *labels, size_t count, size_t classes,
                            double temperature);
@@ -23,8 +24,8 @@ struct score score_answers(float *p, const float *logits, const float *doubt,
  * [true][predicted], which are added to. */
 vit_status evaluate(struct score *score, size_t *confusion, vit_team *team, const vit_model *model,
                     const struct data_set *data, size_t first, size_t count, vit_error *why);
-/* The same images' logits (count,K), and how much the model doubts them (count): 0 if its config has
- * no doubt. */
+/* The same images' logits (count,K), and how much the model doubts them (count): 0 if its config
+ * has no doubt. */
 vit_status evaluate_logits(float *logits, float *doubt, vit_team *team, const vit_model *model,
                            const struct data_set *data, size_t first, size_t count, vit_error *why);
 /* The index of the largest of n logits; the first of equals. */

@@ -1,6 +1,6 @@
 /* Reads pen drawings: a line of JSON each, {"label": 7, "writer": 12, "strokes": [[[x,y], …], …]},
- * the label null for a drawing of no class, x to the right and y up, in any unit; plain or gzipped. The pen digits of Alimoglu &
- * Alpaydin (UCI, CC BY 4.0) are such strokes. */
+ * the label null for a drawing of no class, x to the right and y up, in any unit; plain or gzipped.
+ * The pen digits of Alimoglu & Alpaydin (UCI, CC BY 4.0) are such strokes. */
 #define _POSIX_C_SOURCE 200809L
 #include "jsonl.h"
 #include "base/error.h"

@@ -1,5 +1,6 @@
 /* Cross-entropy with label smoothing (Szegedy et al., arXiv:1512.00567, section 7), and
- * cross-entropy against a teacher's answers (Hinton et al., arXiv:1503.02531), and the loss of doubt. */
+ * cross-entropy against a teacher's answers (Hinton et al., arXiv:1503.02531), and the loss of
+ * doubt. */
 #include <math.h>
 
 #include "tape.h"

@@ -1,6 +1,6 @@
 /* Drawings that are not digits, from which a model learns to be unsure (outlier exposure:
- * Hendrycks, Mazeika & Dietterich, arXiv:1812.04606): letters and signs that do not look like a digit,
- * scribbles, hatching, and two digits side by side. */
+ * Hendrycks, Mazeika & Dietterich, arXiv:1812.04606): letters and signs that do not look like a
+ * digit, scribbles, hatching, and two digits side by side. */
 #include "negatives.h"
 #include "habits.h"
 

@@ -11,7 +11,8 @@ enum { SCRIBBLE_POINTS = 40 };
 
 /* The most points that negative_draw needs. */
 size_t negative_points(void);
-/* Adds a letter, a sign or a scribble to `ink` (side,side). near: also signs that come near a digit. */
+/* Adds a letter, a sign or a scribble to `ink` (side,side). near: also signs that come near a
+ * digit. */
 void negative_draw(uint8_t *ink, size_t side, vit_point *points, bool near, struct rng *rng);
 /* Adds two of the first `images` images side by side; side ≥ 2·columns + 2. */
 void negative_pair(uint8_t *ink, size_t side, const struct data_set *data, size_t images,

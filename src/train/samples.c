@@ -235,8 +235,8 @@ static struct range draw_side(size_t pixels, double length, struct rng *rng) {
     return (struct range){(size_t)(begin + 0.5), (size_t)(end + 0.5)};
 }
 
-/* Pastes a box of `other`, a share of the area or what of it lies on the image. → that share: Yun et
- * al., arXiv:1905.04899. */
+/* Pastes a box of `other`, a share of the area or what of it lies on the image. → that share: Yun
+ * et al., arXiv:1905.04899. */
 static float paste(float *image, const float *other, const struct data_set *data, float share,
                    struct rng *rng) {
     double side = sqrt((double)share);

@@ -61,7 +61,8 @@ struct training *vitw_session(void) {
 
 /* ---- The model to start from ---------------------------------------------- */
 
-/* json: the config; NULL: the file's own. map: see vit_open_begin. Both must stay until vitw_end. */
+/* json: the config; NULL: the file's own. map: see vit_open_begin. Both must stay until
+ * vitw_end. */
 vit_status vitw_begin(size_t file_size, const char *json, size_t json_size, const char *map,
                       size_t map_size) {
     return begin_file(file_size, json, json_size, map, map_size, vit_kernels_training());
@@ -456,8 +457,8 @@ vit_status vitt_resume(const uint8_t *bytes, size_t size) {
     return status;
 }
 
-/* Restores the examples of the open checkpoint, of which the last `validation` are to validate with,
- * and its run, unless `epochs` is 0. */
+/* Restores the examples of the open checkpoint, of which the last `validation` are to validate
+ * with, and its run, unless `epochs` is 0. */
 vit_status vitt_restore(size_t validation, size_t epochs, size_t seed_low, size_t seed_high) {
     if (!opened_bytes) return bad_call("expected a checkpoint that is open, got none");
     vit_status status = restore_examples(validation);
