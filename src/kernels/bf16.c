@@ -34,7 +34,7 @@ static size_t round_up(size_t n, size_t to) {
 
 /* The first n of 16 lanes. */
 static __mmask16 lanes(size_t n) {
-    return n < SIDE ? (__mmask16)((1U << n) - 1) : 0xFFFF;
+    return (__mmask16)(n < SIDE ? (1U << n) - 1 : 0xFFFF);
 }
 
 /* 32 floats in a row → 16 pairs; 0 past n. */

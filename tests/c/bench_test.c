@@ -39,13 +39,16 @@ TEST("vit bench prints a line for each table and shape of a kernel, with its sha
         vit_error why = {""};
         const struct bench_options options = {.model = MODEL, .only = kernels[i][0], .brief = true};
         REQUIRE(bench(&options, &why), "%s: %s", kernels[i][0], why.text);
+        size_t able = 0; /* tables that have the kernel */
         for (size_t j = 0; j < tables; j++) {
             char name[32];
+            bool has = all[j]->matmul_int8 || (i != 1 && i != 2);
             snprintf(name, sizeof name, " %s ", bench_label(all[j]).text);
-            CHECK(occurrences(name) == shapes[i], "%s:\n%s", kernels[i][0], text);
+            CHECK(occurrences(name) == (has ? shapes[i] : 0), "%s:\n%s", kernels[i][0], text);
+            able += has;
         }
-        CHECK(occurrences("\n") == 1 + tables * shapes[i], "%s:\n%s", kernels[i][0], text);
-        CHECK(occurrences(kernels[i][1]) >= tables, "%s:\n%s", kernels[i][0], text);
+        CHECK(occurrences("\n") == 1 + able * shapes[i], "%s:\n%s", kernels[i][0], text);
+        CHECK(occurrences(kernels[i][1]) >= able, "%s:\n%s", kernels[i][0], text);
     }
 }
 
