@@ -2,12 +2,14 @@
  * The package with the parts that it otherwise imports when a model needs them. A service worker,
  * and with it the background script of an extension, may not import then: `import "vitrine/all"`.
  */
+import * as settings from "./foreign/settings.js";
 import * as foreign from "./foreign/foreign.js";
 import * as pickle from "./foreign/pickle/pickle.js";
+import * as structure from "./foreign/structure.js";
 import * as folder from "./load/folder.js";
 import * as impostors from "./load/impostors.js";
 import { provided } from "./load/provided.js";
 
-provided.all = { folder, foreign, impostors, pickle };
+provided.all = { folder, foreign, impostors, pickle, settings, structure };
 
 export * from "./vit.js";

@@ -45,6 +45,11 @@ export class VitError extends Error {
   /** Stable across versions, unlike the message. */
   readonly code: VitErrorCode;
 
+  /** All that a file leaves open, at once: `config: { [key]: value }` answers. */
+  get questions(): readonly { readonly key: string; readonly values: readonly unknown[] }[] | undefined {
+    return (this.cause as VitError | undefined)?.questions;
+  }
+
   constructor(code: VitErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = "VitError";

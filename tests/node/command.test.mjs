@@ -77,7 +77,9 @@ test("the command info prints a model's family, config, assumed keys and skipped
   assert.deepEqual([family.startsWith("transformers' ViT"), assumed, skipped, config.labels.join("")], [true, [], [], "abcdefg"]);
   const open = await run(["info", here.write("open.safetensors", modelBytes("families/encoder_post"))]);
   assert.deepEqual([open.code, open.stdout], [1, ""]);
-  assert.equal(open.stderr, "vitrine: config: heads: set heads to 1, 2, 3, 4 or 6: the file does not say\n");
+  const asked = { heads: "1, 2, 3, 4 or 6", norm: "pre or post", activation: "relu or gelu" };
+  const message = Object.entries(asked).map(([key, values]) => `config: ${key}: set ${key} to ${values}: the file does not say`).join("; ");
+  assert.equal(open.stderr, `vitrine: ${message}\n`);
 });
 
 test("the command walks folders, reads standard input as -, and prints JSON line by line on request", { skip }, async (t) => {

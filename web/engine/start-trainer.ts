@@ -38,8 +38,8 @@ export async function openModel(
     throw await withAdvice(error);
   });
   try {
-    const { config, map } = await identify(file, await callerConfig, prepare);
-    return await engine.read(file, config, map);
+    const { config, map, file: weights } = await identify(file, await callerConfig, prepare);
+    return await engine.read(weights, config, map);
   } catch (error) {
     file.cancel();
     throw file.rootCause(error);

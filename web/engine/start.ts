@@ -34,8 +34,8 @@ export async function start(plan: LoadPlan, options: ReadOptions = {}): Promise<
       opening.then((incoming) => (opened = incoming)),
       plan.config,
     ]);
-    const { config, map, origin } = await identify(file, given, plan.prepare);
-    const model = await running.read(file, config, map);
+    const { config, map, origin, file: weights } = await identify(file, given, plan.prepare);
+    const model = await running.read(weights, config, map);
     return { running: await running.gather(), model, origin };
   } catch (error) {
     const ignore = () => {};

@@ -1,5 +1,6 @@
 /** Finds a file's family, and the tensors that make a parameter of ours. */
 import { isObject, type Json } from "../base/json.js";
+import type { Origin } from "../config.js";
 import { hasOwn, show } from "../errors.js";
 import { FAMILIES } from "./families.js";
 import type { Family, Tensor, Tensors } from "./family.js";
@@ -12,6 +13,16 @@ export interface Header {
   readonly metadata: unknown;
   readonly bytes: number;
   readonly size: number;
+}
+
+/** A model as the core opens it. */
+export interface Foreign {
+  readonly config: Json;
+  /** JSON for the core: the tensors of each parameter. */
+  readonly map: string | undefined;
+  readonly origin: Origin;
+  /** The file under our names, if it had to be written anew. */
+  readonly written?: Blob;
 }
 
 const TYPE_BYTES: Readonly<Record<string, number>> = { F64: 8, F32: 4, F16: 2, BF16: 2, I8: 1, I64: 8, I32: 4, U8: 1, BOOL: 1 };

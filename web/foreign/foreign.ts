@@ -4,13 +4,15 @@
  */
 import type { Json } from "../base/json.js";
 import type { Origin } from "../config.js";
-import { asTimms, findFamily, type Header, noFamily, tensorsOf } from "./checkpoint.js";
+import { asTimms, type Checkpoint, findFamily, type Foreign, type Header, noFamily, tensorsOf } from "./checkpoint.js";
 import type { Family } from "./family.js";
+import { Refusal } from "./refusal.js";
+import type { Bytes } from "./structure.js";
 import { mapOf } from "./map.js";
 import { ofOpenClip } from "./open-clip.js";
 import { withPositions } from "./positions.js";
 import { prepareOf } from "./processor.js";
-import { complete, isWhole } from "./sizes.js";
+import { complete, isWhole, MOST_DEPTH } from "./sizes.js";
 import { ofTimm } from "./timm.js";
 import { ofTransformers, typeOf } from "./transformers.js";
 import { pair, wordOf } from "./words.js";
@@ -59,14 +61,6 @@ function ourConfig(config: Json, wantsPrepare: boolean): Json {
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
-/** A model as the core opens it. */
-export interface Foreign {
-  readonly config: Json;
-  /** JSON for the core: the tensors of each parameter. */
-  readonly map: string;
-  readonly origin: Origin;
-}
-
 /**
  * Completes a config by a file's tensors, and maps the tensors. The core checks everything again.
  * Undefined for a header that the core refuses.
@@ -75,6 +69,26 @@ export interface Foreign {
  * @throws {Refusal} for a file of another kind, or for a key that neither file nor family sets.
  */
 export function openForeign(header: Header, given: Json, isOurs = false): Foreign | undefined {
+  const asked: Refusal[] = [];
+  for (let answered = given; ; ) {
+    try {
+      const opened = openAnswered(header, answered, isOurs);
+      if (asked.length === 0) return opened;
+      break;
+    } catch (error) {
+      const [question] = (error as Refusal).questions ?? [];
+      if (!question && asked.length === 0) throw error;
+      if (question) asked.push(error as Refusal);
+      if (!question?.values.length) break; // what follows from sizes is asked later
+      answered = { ...answered, [question.key]: question.values[0] };
+    }
+  }
+  const all = new Refusal(asked.map(({ message }) => message).join("; "));
+  all.questions = asked.flatMap(({ questions }) => questions!);
+  throw all;
+}
+
+function openAnswered(header: Header, given: Json, isOurs: boolean): Foreign | undefined {
   const tensors = tensorsOf(header);
   if (!tensors) return undefined;
   const found = findFamily(tensors);
@@ -85,6 +99,41 @@ export function openForeign(header: Header, given: Json, isOurs = false): Foreig
   const { map, skipped } = mapOf(checkpoint, config);
   const { family } = checkpoint;
   return { config, map, origin: { family: family.name, assumed, skipped, projection: projectionOf(family, config) } };
+}
+
+type StructureBundle = () => Promise<typeof import("./structure.js")>;
+
+/** Families whose names people take for models of their own. */
+const BORROWED = /^(timm|vit-pytorch|torch.nn.*)$/;
+
+/** As openForeign; a file that no family explains is read by its structure. */
+export async function identifyForeign(header: Header, given: Json, isOurs: boolean, file: Bytes, bundle: StructureBundle): Promise<Foreign | undefined> {
+  const tensors = tensorsOf(header);
+  if (!tensors || isOurs) return openForeign(header, given, isOurs);
+  const found = findFamily(tensors);
+  if (found && (!BORROWED.test(found.family.name) || explains(found, given))) return openForeign(header, given);
+  const { openStructure } = await bundle();
+  try {
+    return await openStructure(tensors, header, given, file);
+  } catch (cause) {
+    const { code, message } = cause as Refusal;
+    if (code !== "bad_tensor") throw cause; // questions
+    try {
+      return openForeign(header, given);
+    } catch (other) {
+      if (found && !/is missing$/.test((other as Refusal).message)) throw other;
+      throw new Refusal(`${(other as Refusal).message}; ${message}`, "bad_tensor");
+    }
+  }
+}
+
+/** Whether a family's names stand for all tensors. */
+function explains(checkpoint: Checkpoint, given: Json): boolean {
+  if (!checkpoint.has("patch_embed.proj.weight")) return false;
+  const { map } = mapOf(checkpoint, { ...given, depth: MOST_DEPTH }); // it ends at the last block of the file
+  const { tensors, skipped } = JSON.parse(map) as { tensors: Record<string, string[]>; skipped: string[] };
+  const known = new Set([...Object.values(tensors).flat(), ...skipped]);
+  return checkpoint.tensors.every(({ name, count }) => count === 0 || known.has(name));
 }
 
 function projectionOf({ projection }: Family, { classes }: Json): Origin["projection"] {

@@ -1,3 +1,10 @@
+/** A config key that a file leaves open. */
+export interface Question {
+  readonly key: string;
+  /** The possible values; none: sizes in pixels. */
+  readonly values: readonly unknown[];
+}
+
 /**
  * The error of the bundles beside vit.js. They do not contain the class VitError, so {@link asVitError}
  * in web/load/bundles.ts makes a VitError of it.
@@ -6,6 +13,9 @@ export class Refusal extends Error {
   override name = "Refusal";
   /** The VitError's code; undefined: `bad_file` from pickle.js, `bad_config` from foreign.js. */
   readonly code: "bad_tensor" | undefined;
+
+  /** What a file leaves open, and the values of each. */
+  questions?: readonly Question[];
 
   constructor(message: string, code?: "bad_tensor") {
     super(message);

@@ -28,7 +28,11 @@ const ROTARY = "rotary (DINOv3, PE) is not known yet";
 const shown = (shape: readonly number[]) => `(${shape.join()})`;
 
 /** Asks for a key that follows from neither the file nor its family. web/demo/own reads this message. */
-const askFor = (key: string, values: string, why = "the file does not say") => new Refusal(`config: ${key}: set ${key} to ${values}: ${why}`);
+const askFor = (key: string, text: string, why = "the file does not say") => {
+  const words = text.replace(/, whether .*/, "").split(/, | or /);
+  const values = words.every((word) => /^\w+$/.test(word)) ? words.map((word) => (/^(\d+|true|false)$/.test(word) ? JSON.parse(word) as unknown : word)) : [];
+  return Object.assign(new Refusal(`config: ${key}: set ${key} to ${text}: ${why}`), { questions: [{ key, values }] });
+};
 
 const badShape = ({ name }: Tensor, what: string) => new Refusal(`tensor "${show(name)}": ${what}`, "bad_tensor");
 

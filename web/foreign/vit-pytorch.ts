@@ -28,7 +28,7 @@ export const VIT_PYTORCH: readonly Family[] = [{
     head mlp_head
     head mlp_head.1`,
   fixed: { norm: "pre", norm_eps: 1e-5, activation: "gelu" },
-  assumed: ["image_size", "activation"],
+  assumed: ["image_size", "norm_eps", "activation"],
   heads: {},
   patchOrder: "channels_last",
   bare: true,

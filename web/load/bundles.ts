@@ -22,6 +22,13 @@ export const pickleBundle = async () =>
 export const foreignBundle = async () =>
   provided.all?.foreign ?? import("../foreign/foreign.js").catch(missing("foreign.js"));
 
+/** Reads models whose tensors no library names. */
+export const structureBundle = async () =>
+  provided.all?.structure ?? import("../foreign/structure.js").catch(missing("structure.js"));
+
+/** Reads the settings that a training script saved beside the weights. */
+export const settingsBundle = async () => provided.all?.settings ?? import("../foreign/settings.js").catch(missing("settings.js"));
+
 /** Recognises files of other kinds. Without this bundle they are refused with a poorer message. */
 export const impostorsBundle = async () =>
   provided.all?.impostors ?? import("./impostors.js").catch(() => undefined);

@@ -3,9 +3,9 @@ import { MAX_FILE_BYTES } from "../base/bytes.js";
 import { isObject, type Json, parseJson, parseObject } from "../base/json.js";
 import type { Origin } from "../config.js";
 import { hasOwn } from "../errors.js";
-import { asVitError, foreignBundle } from "./bundles.js";
+import { asVitError, settingsBundle, foreignBundle, structureBundle } from "./bundles.js";
 import { readHeader } from "./header.js";
-import type { Incoming } from "./incoming.js";
+import { Incoming } from "./incoming.js";
 
 /** What the core needs besides the file. It refuses a file whose header is bad. */
 export interface Identity {
@@ -14,6 +14,8 @@ export interface Identity {
   /** See ModelSource. */
   readonly map: string | undefined;
   readonly origin: Origin;
+  /** The file, or what is read in its place. */
+  readonly file: Incoming;
 }
 
 /**
@@ -27,16 +29,17 @@ export async function identify(file: Incoming, replacement: string | undefined, 
   const own = typeof vitrine === "string" ? vitrine : undefined;
   const json = withPrepare(own ?? replacement ?? "{}", prepare);
   const config = objectIn(json);
-  const ours = { config: own === json ? undefined : json, map: undefined, origin: { ...OWN, skipped: [], assumed: problemOf(config ?? {}) } };
+  const ours = { file, config: own === json ? undefined : json, map: undefined, origin: { ...OWN, skipped: [], assumed: problemOf(config ?? {}) } };
   const refused = !tensors || !config || header.size > MAX_FILE_BYTES; // the core says why
   if (refused || (own !== undefined && hasOwn(tensors, OUR_NAME))) return ours;
-  const { openForeign } = await foreignBundle();
+  const { identifyForeign } = await foreignBundle();
   try {
-    const foreign = openForeign(header, config, own !== undefined);
+    const beside = isObject(metadata) && metadata.beside ? (await settingsBundle()).besideOf(metadata) : {};
+    const foreign = await identifyForeign(header, { ...beside, ...config }, own !== undefined, file, structureBundle);
     if (!foreign) return ours;
     const origin = { ...foreign.origin, ...(own !== undefined && OWN) };
     const assumed = [...origin.assumed, ...problemOf(foreign.config)];
-    return { config: JSON.stringify(foreign.config), map: foreign.map, origin: { ...origin, assumed } };
+    return { file: foreign.written ? await Incoming.open(foreign.written) : file, config: JSON.stringify(foreign.config), map: foreign.map, origin: { ...origin, assumed } };
   } catch (cause) {
     throw asVitError(cause, "bad_config");
   }

@@ -4,6 +4,8 @@ import type { OpenFolder } from "./location.js";
 export interface Bundles {
   readonly folder: { openFolder: OpenFolder };
   readonly foreign: typeof import("../foreign/foreign.js");
+  readonly settings: typeof import("../foreign/settings.js");
+  readonly structure: typeof import("../foreign/structure.js");
   readonly impostors: typeof import("./impostors.js");
   readonly pickle: typeof import("../foreign/pickle/pickle.js");
 }

@@ -48,10 +48,17 @@ export async function translate(file: Arriving): Promise<Translated> {
   const parts = windowed(await partsOf(file));
   const start = await parts.read(0, Math.min(4, parts.size));
   const { root, places } = start[0] === 0x50 ? await openZip(parts) : await openLegacy(parts);
-  const tensors = await planOf(stateOf(root), places, parts.size);
-  const header = headerBytes(headerOf(
+  const state = stateOf(root);
+  const tensors = await planOf(state, places, parts.size);
+  const entries: Readonly<Record<string, unknown>> = { ...headerOf(
     tensors.map(({ name, dtype, tensor: { shape }, size }) => [name, { dtype, shape, size }]),
-  ));
+  ) };
+  // The entries keep the order of the state, in which layers follow each other as the model's code names them.
+  const beside = besideIn(root);
+  const header = headerBytes({
+    ...(beside && { __metadata__: { beside } }),
+    ...Object.fromEntries([...state.keys()].map((name) => [name, entries[name]])),
+  });
   const size = tensors.reduce((sum, tensor) => sum + tensor.size, header.length);
   return { size, body: streamOf(piecesOf(header, tensors, parts)) };
 }
@@ -233,6 +240,7 @@ async function openLegacy(file: Parts): Promise<Saved> {
  */
 const NESTS = [
   "state_dict_ema", "model_ema", "ema", "state_dict", "model", "model_state_dict", "teacher",
+  "model_state", "net", "network", "params", "weights",
 ] as const;
 /** The most dicts that are searched. */
 const MOST_NESTS = 32;
@@ -265,7 +273,42 @@ function stateIn(value: Value | undefined, seen: Set<Dict>): Map<string, Tensor>
     if (state) return state;
   }
   const tensors = tensorsIn(value);
-  return tensors.size > 0 ? tensors : undefined;
+  if (tensors.size > 0) return tensors;
+  const others = [...value.entries].filter(([name]) => !/optim|sched/i.test(String(name)));
+  const states = others.flatMap(([, one]) => (one instanceof Dict && tensorsIn(one).size > 0 ? [one] : []));
+  return states.length === 1 ? stateIn(states[0], seen) : undefined;
+}
+
+/** Keys under which training scripts keep what a model was made with. */
+const BESIDE = ["config", "args", "hparams", "hyper_parameters", "model_args", "model_config", "cfg"];
+const MOST_BESIDE = 2 ** 16;
+
+/** Plain values beside the weights, as JSON: settings, labels, how pixels were prepared. */
+function besideIn(root: Value): string | undefined {
+  if (!(root instanceof Dict)) return undefined;
+  const found: [string, unknown][] = [];
+  const add = (dict: Dict) => {
+    for (const [key, value] of dict.entries) {
+      const plainly = typeof key === "string" ? plainOf(value) : undefined;
+      if (plainly !== undefined) found.push([key as string, plainly]);
+    }
+  };
+  add(root);
+  for (const key of BESIDE) {
+    const settings = root.entries.get(key);
+    if (settings instanceof Dict) add(settings);
+  }
+  const text = JSON.stringify(Object.fromEntries(found));
+  return found.length > 0 && text.length < MOST_BESIDE ? text : undefined;
+}
+
+/** Numbers, texts, and lists and dicts of these. */
+function plainOf(value: Value): unknown {
+  if (typeof value === "number" || typeof value === "string" || typeof value === "boolean") return value;
+  if (Array.isArray(value)) return value.every((one) => ["number", "string"].includes(typeof one)) ? value : undefined;
+  if (!(value instanceof Dict) || value.entries.size > 2000) return undefined;
+  const all = [...value.entries];
+  return all.every(([, one]) => ["number", "string"].includes(typeof one)) ? Object.fromEntries(all) : undefined;
 }
 
 function tensorsIn(dict: Dict): Map<string, Tensor> {
