@@ -3,6 +3,7 @@
  * and with it the background script of an extension, may not import then: `import "vitrine/all"`.
  */
 import * as settings from "./foreign/settings.js";
+import * as examples from "./foreign/examples.js";
 import * as foreign from "./foreign/foreign.js";
 import * as pickle from "./foreign/pickle/pickle.js";
 import * as structure from "./foreign/structure.js";
@@ -10,6 +11,6 @@ import * as folder from "./load/folder.js";
 import * as impostors from "./load/impostors.js";
 import { provided } from "./load/provided.js";
 
-provided.all = { folder, foreign, impostors, pickle, settings, structure };
+provided.all = { examples, folder, foreign, impostors, pickle, settings, structure };
 
 export * from "./vit.js";

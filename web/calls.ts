@@ -40,6 +40,12 @@ export interface LoadOptions {
   signal?: AbortSignal;
   /** Called while the weights arrive, with numbers of bytes. `total` is 0 while it is unknown. */
   onProgress?: (loaded: number, total: number) => void;
+  /**
+   * Images and the logits that the model's own code gives for them. They settle what the file leaves open: of
+   * at most 200 combinations the nearest is taken, if it is within 1e-3. The weights must be readable more than
+   * once, and a config beside them must be an object.
+   */
+  examples?: readonly { readonly image: ImageInput; readonly logits: ArrayLike<number> }[];
 }
 
 export interface EmbedOptions {
@@ -146,7 +152,7 @@ export interface Embedding {
 }
 
 /** @internal */
-export const LOAD_OPTIONS = ["wasm", "variant", "worker", "threads", "fetch", "signal", "onProgress"] as const;
+export const LOAD_OPTIONS = ["wasm", "variant", "worker", "threads", "fetch", "signal", "onProgress", "examples"] as const;
 /** @internal */
 export const EMBED_OPTIONS = ["attention", "keepInput", "signal"] as const;
 /** @internal */

@@ -16,7 +16,8 @@ import type { WeightsSource } from "./load/read-config.js";
 import { buildPlan } from "./engine/choose.js";
 import { MODELS } from "./engine/models.js";
 import { type LoadPlan, start, type Started } from "./engine/start.js";
-import { resolveSource } from "./load/resolve-source.js";
+import { examplesBundle } from "./load/bundles.js";
+import { isWeightsSource, resolveSource } from "./load/resolve-source.js";
 import type { Variant } from "./engine/module.js";
 import type { Model, Result, Wants } from "./engine/model.js";
 import { Trace } from "./trace.js";
@@ -93,7 +94,15 @@ export class Vit {
     const own = takeOptions("load", options, LOAD_OPTIONS);
     const thrown: unknown[] = []; // by onProgress
     const isCallerError = (error: unknown) => thrown.includes(error) || isReasonOf(own.signal)(error);
-    return guarded("load", isCallerError, () => Vit.#load(source, own, thrown));
+    return guarded("load", isCallerError, async () => {
+      if (!own.examples) return Vit.#load(source, own, thrown);
+      const parts = isWeightsSource(source) ? source : { weights: source };
+      return (await examplesBundle()).settle<ImageInput, Vit>(
+        own.examples,
+        (answers) => Vit.#load({ ...parts, config: { ...(parts.config as object | undefined), ...answers } }, own, thrown),
+        (message) => new VitError("bad_config", message),
+      );
+    });
   }
 
   static async #load(

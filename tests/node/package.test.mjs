@@ -54,7 +54,7 @@ test("npm pack holds only the files that a user needs", () => {
     /^dist\/((engine|generated|load|train)\/)?[\w-]+\.d\.ts(\.map)?$/,
     /^web\/(((engine|generated|load|train)\/)?[\w-]+\.ts|(README|RECIPES|REFERENCE)\.md)$/,
     /^(all|train)\/package\.json$/,
-    /^dist\/(vit|all|worker|train|train-worker|folder|foreign|pickle|structure|settings|impostors|cli|commands)\.js(\.map)?$/,
+    /^dist\/(vit|all|worker|train|train-worker|folder|foreign|pickle|structure|settings|examples|impostors|cli|commands)\.js(\.map)?$/,
     /^dist\/vit(\.train)?\.(scalar|(simd128|relaxed)(-threads)?)\.wasm$/,
     /^weights\/digits(-int8)?\.safetensors$/,
     /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
@@ -62,7 +62,7 @@ test("npm pack holds only the files that a user needs", () => {
   for (const path of packed)
     assert.ok(allowed.some((pattern) => pattern.test(path)), path);
   const modules = [...variants, ...threaded].flatMap((build) => [`dist/vit.${build}.wasm`, `dist/vit.train.${build}.wasm`]);
-  for (const path of ["dist/vit.js", "dist/train.js", "dist/train.d.ts", "dist/train-worker.js", "dist/vit.d.ts", "dist/worker.js", "dist/pickle.js", "dist/structure.js", "dist/settings.js", "dist/folder.js", "dist/foreign.js", "dist/impostors.js", "dist/cli.js", "dist/commands.js", ...modules]) {
+  for (const path of ["dist/vit.js", "dist/train.js", "dist/train.d.ts", "dist/train-worker.js", "dist/vit.d.ts", "dist/worker.js", "dist/pickle.js", "dist/structure.js", "dist/settings.js", "dist/examples.js", "dist/folder.js", "dist/foreign.js", "dist/impostors.js", "dist/cli.js", "dist/commands.js", ...modules]) {
     assert.ok(packed.includes(path), path);
   }
 });
@@ -98,6 +98,7 @@ for (const [name, most, what] of [
   ["foreign", 13500, "reads other libraries' checkpoints"],
   ["structure", 8192, "reads models of nobody's names"],
   ["settings", 900, "reads settings beside the weights"],
+  ["examples", 1100, "settles what is open by examples"],
   ["impostors", 1500, "recognises other files"],
 ]) {
   test(`the bundle that ${what} is at most ${most} bytes, minified and gzipped, and imports nothing`, async (t) => {
@@ -119,7 +120,7 @@ test("the bundle that opens folders is at most 2700 bytes, minified and gzipped,
 });
 
 test("all JavaScript of a page, minified, and one wasm module are at most 81 KB, gzipped, and by plain SIMD 78", async (t) => {
-  const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli|^all|^commands|^pickle|^folder|^foreign|^structure|^settings|^impostors|^train|^train-worker)\.js$/.test(name));
+  const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli|^all|^commands|^pickle|^folder|^foreign|^structure|^settings|^examples|^impostors|^train|^train-worker)\.js$/.test(name));
   const javascript = (await Promise.all(scripts.map(weigh))).reduce((sum, bytes) => sum + bytes, 0);
   for (const build of [...variants, ...threaded]) {
     const total = javascript + (await weigh(`vit.${build}.wasm`));

@@ -49,6 +49,23 @@ for (const name of cases) {
     assert.ok(far < TOLERANCE, `${far} apart`); // NaN fails
     vit.dispose();
   });
+
+  test(`${name} is settled by three of its images and their logits`, async () => {
+    const images = floats(join(place, "inputs.f32"));
+    const expected = floats(join(place, "outputs.f32"));
+    const each = size.reduce((product, length) => product * length, 1);
+    const classes = expected.length / inputs;
+    const examples = [0, 12, 15].map((at) => ({
+      image: images.slice(at * each, (at + 1) * each), logits: expected.slice(at * classes, (at + 1) * classes),
+    }));
+    const vit = await load({ weights, config: {} }, { examples });
+    const { logits } = await vit.classify(images.slice(each, 2 * each));
+    const far = logits.reduce((most, logit, at) => Math.max(most, Math.abs(logit - expected[classes + at])), 0);
+    assert.ok(far < TOLERANCE, `${far} apart`);
+    assert.deepEqual([vit.config.heads, vit.config.norm], [truth.heads, truth.norm]);
+    const wrong = examples.map(({ image, logits: right }) => ({ image, logits: right.map((logit) => logit + 1) }));
+    await assert.rejects(load(weights, { examples: wrong }), /none of \d+ combinations .* the nearest, \{.*\}, is \S+ apart/);
+  });
 }
 
 /** A file of zeros with these tensors. */

@@ -29,6 +29,9 @@ export const structureBundle = async () =>
 /** Reads the settings that a training script saved beside the weights. */
 export const settingsBundle = async () => provided.all?.settings ?? import("../foreign/settings.js").catch(missing("settings.js"));
 
+/** Settles what a file leaves open by examples. */
+export const examplesBundle = async () => provided.all?.examples ?? import("../foreign/examples.js").catch(missing("examples.js"));
+
 /** Recognises files of other kinds. Without this bundle they are refused with a poorer message. */
 export const impostorsBundle = async () =>
   provided.all?.impostors ?? import("./impostors.js").catch(() => undefined);

@@ -46,6 +46,7 @@ export async function resolveSource(
 /** Opens folders. It is not in bundles.ts, which this bundle needs itself. */
 const folderBundle = async () => provided.all?.folder ?? import("./folder.js").catch(missing("folder.js"));
 
-function isWeightsSource(source: Source | Folder | WeightsSource): source is WeightsSource {
+/** @internal */
+export function isWeightsSource(source: Source | Folder | WeightsSource): source is WeightsSource {
   return typeof source === "object" && source !== null && "weights" in source;
 }

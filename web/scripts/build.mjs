@@ -77,7 +77,7 @@ export async function wasm(kind = release) {
 }
 
 /** Modules that vit.js loads only when it needs them (web/load/bundles.ts), and their sources. */
-const lazyModules = { foreign: "foreign/foreign", pickle: "foreign/pickle/pickle", structure: "foreign/structure", settings: "foreign/settings", impostors: "load/impostors" };
+const lazyModules = { foreign: "foreign/foreign", pickle: "foreign/pickle/pickle", structure: "foreign/structure", examples: "foreign/examples", settings: "foreign/settings", impostors: "load/impostors" };
 
 /**
  * Builds dist/. The API is one file, training another. The workers, the modules that load later and the command are
@@ -128,7 +128,7 @@ async function bundles(kind) {
   // The others import what they share with vit.js from it, so that vit.js stays one file.
   const library = { vit: "web/vit.ts", all: "web/all.ts", folder: "web/load/folder.ts", ...(!kind.debug && { train: "web/train.ts" }) };
   await bundle(kind, library, {
-    external: /\/(folder|foreign|pickle|structure|settings|impostors)\.js$/,
+    external: /\/(folder|foreign|pickle|structure|settings|examples|impostors)\.js$/,
     paths: (id) => id.replace(/.*\//, "./"),
     plugins: [besideVit],
   });
