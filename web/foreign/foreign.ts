@@ -76,10 +76,13 @@ export function openForeign(header: Header, given: Json, isOurs = false): Foreig
       if (asked.length === 0) return opened;
       break;
     } catch (error) {
-      const [question] = (error as Refusal).questions ?? [];
-      if (!question && asked.length === 0) throw error;
-      if (question) asked.push(error as Refusal);
-      if (!question?.values.length) break; // what follows from sizes is asked later
+      const refused = error as Refusal, question = refused.questions?.[0];
+      if (!question) {
+        if (asked.length === 0) throw error;
+        break;
+      }
+      asked.push(refused);
+      if (question.values.length === 0) break; // what follows from sizes is asked later
       answered = { ...answered, [question.key]: question.values[0] };
     }
   }
@@ -104,7 +107,7 @@ function openAnswered(header: Header, given: Json, isOurs: boolean): Foreign | u
 type StructureBundle = () => Promise<typeof import("./structure.js")>;
 
 /** Families whose names people take for models of their own. */
-const BORROWED = /^(timm|vit-pytorch|torch.nn.*)$/;
+const BORROWED = /^(timm|vit-pytorch|torch\..*)$/;
 
 /** As openForeign; a file that no family explains is read by its structure. */
 export async function identifyForeign(header: Header, given: Json, isOurs: boolean, file: Bytes, bundle: StructureBundle): Promise<Foreign | undefined> {
@@ -116,13 +119,15 @@ export async function identifyForeign(header: Header, given: Json, isOurs: boole
   try {
     return await openStructure(tensors, header, given, file);
   } catch (cause) {
-    const { code, message } = cause as Refusal;
-    if (code !== "bad_tensor") throw cause; // questions
+    const refused = cause as Refusal;
+    if (refused.code !== "bad_tensor") throw cause; // questions
     try {
       return openForeign(header, given);
     } catch (other) {
-      if (found && !/is missing$/.test((other as Refusal).message)) throw other;
-      throw new Refusal(`${(other as Refusal).message}; ${message}`, "bad_tensor");
+      const { message } = other as Refusal;
+      if (found && !/is missing$/.test(message)) throw other;
+      refused.message = `${message}; ${refused.message}`;
+      throw refused;
     }
   }
 }
