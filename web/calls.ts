@@ -42,10 +42,11 @@ export interface LoadOptions {
   onProgress?: (loaded: number, total: number) => void;
   /**
    * Images and the logits that the model's own code gives for them. They settle what the file leaves open: of
-   * at most 200 combinations the nearest is taken, if it is within 1e-3. The weights must be readable more than
-   * once, and a config beside them must be an object.
+   * at most 200 combinations the nearest is taken, if it is within 1e-3. With labels in place of logits load
+   * throws an error that ranks the combinations. The weights must be readable more than once, and a config
+   * beside them must be an object.
    */
-  examples?: readonly { readonly image: ImageInput; readonly logits: ArrayLike<number> }[];
+  examples?: readonly { readonly image: ImageInput; readonly logits?: ArrayLike<number>; readonly label?: string | number }[];
 }
 
 export interface EmbedOptions {

@@ -1,6 +1,8 @@
 import { MOST_HEADER_VALUES, parseJson } from "./base/json.js";
 import type { VitConfig } from "./generated/config.js";
+import type { Mapping } from "./vit-error.js";
 
+export type { Mapping } from "./vit-error.js";
 export type { Prepare, VitConfig } from "./generated/config.js";
 
 /** @internal The config that the module has printed. It may have a million labels. */
@@ -13,6 +15,8 @@ export interface Origin {
   readonly family: string;
   readonly assumed: readonly string[];
   readonly skipped: readonly string[];
+  /** See Vit. */
+  readonly mapping: Mapping;
   /** What places an image among texts. */
   readonly projection: "head" | "pooled" | null;
 }

@@ -1,3 +1,6 @@
+/** For each parameter of the model, by our names, the tensors of the file that make it. */
+export type Mapping = Readonly<Record<string, readonly string[]>>;
+
 /**
  * The kind of failure, for programs. The message is for people.
  *
@@ -48,6 +51,11 @@ export class VitError extends Error {
   /** All that a file leaves open, at once: `config: { [key]: value }` answers. */
   get questions(): readonly { readonly key: string; readonly values: readonly unknown[] }[] | undefined {
     return (this.cause as VitError | undefined)?.questions;
+  }
+
+  /** What the file's tensors were taken for, where {@link questions} stay open: `config: { map }` corrects it. */
+  get mapping(): Mapping | undefined {
+    return (this.cause as VitError | undefined)?.mapping;
   }
 
   constructor(code: VitErrorCode, message: string, options?: ErrorOptions) {

@@ -6,7 +6,7 @@ import {
 import { checkEnvironment } from "./base/needs.js";
 import { keepSelf, throughProxies } from "./base/proxy.js";
 import { yieldToTasks } from "./base/yield.js";
-import { configOf, type Origin, type VitConfig } from "./config.js";
+import { configOf, type Mapping, type Origin, type VitConfig } from "./config.js";
 import { batchSize } from "./engine/batch.js";
 import { guarded, isReasonOf, show, takeOptions, VitError } from "./errors.js";
 import { abortable, type Source } from "./load/source.js";
@@ -27,7 +27,7 @@ export type {
   Ablation, Classification, ClassifyOptions, Embedding, EmbedOptions, LoadOptions, Replacement,
 } from "./calls.js";
 export type { Class } from "./classes.js";
-export type { Prepare, VitConfig } from "./config.js";
+export type { Mapping, Prepare, VitConfig } from "./config.js";
 export { VitError, type VitErrorCode } from "./errors.js";
 export type { WeightsSource } from "./load/read-config.js";
 export type { Folder } from "./load/location.js";
@@ -60,6 +60,8 @@ export class Vit {
   readonly assumed: readonly string[];
   /** The names of tensors that were left out: a text tower, a decoder, another head. */
   readonly skipped: readonly string[];
+  /** For each parameter the tensors of the file that make it; empty for a file of our own. */
+  readonly mapping: Mapping;
   /** The build that runs. */
   readonly variant: Variant;
   /** How many threads share the work. */
@@ -100,7 +102,7 @@ export class Vit {
       return (await examplesBundle()).settle<ImageInput, Vit>(
         own.examples,
         (answers) => Vit.#load({ ...parts, config: { ...(parts.config as object | undefined), ...answers } }, own, thrown),
-        (message) => new VitError("bad_config", message),
+        (message, cause) => new VitError("bad_config", message, { cause }),
       );
     });
   }
@@ -144,10 +146,11 @@ export class Vit {
 
   private constructor(plan: LoadPlan, { running, model, origin }: Started) {
     this.config = configOf(model.config);
-    const { family, assumed, skipped, projection } = origin;
+    const { family, assumed, skipped, mapping, projection } = origin;
     this.family = family;
     this.assumed = Object.freeze(assumed);
     this.skipped = Object.freeze(skipped);
+    this.mapping = mapping;
     this.#projection = projection;
     this.variant = model.variant;
     this.threads = running.threads;

@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import { checkpoint, cli, folder, picture, posix, printed, raw, readNpy, refused, rgb, run, skip, start, variant } from "./command.mjs";
 import { readSafetensors, writeSafetensors } from "../../web/base/safetensors.mjs";
 import { modelBytes } from "./golden.mjs";
+import { stranger } from "./stranger.mjs";
 import { load, stroke } from "./support.mjs";
 
 const DIGITS = new URL("../../weights/digits.safetensors", import.meta.url);
@@ -18,7 +19,7 @@ const json = ({ stdout }) => JSON.parse(stdout);
 test("the command prints help and version, and refuses wrong command lines", async () => {
   const overview = await run(["--help"]);
   assert.equal(overview.code, 0);
-  for (const name of ["classify", "embed", "attention", "info", "train", "eval", "calibrate", "quantize"]) {
+  for (const name of ["classify", "embed", "attention", "info", "identify", "train", "eval", "calibrate", "quantize"]) {
     assert.match(overview.stdout, new RegExp(`^  ${name} `, "m"));
     const stdout = await printed([name, "--help"]);
     for (const option of ["model", "config", "threads", "variant", "json"]) assert.match(stdout, new RegExp(`--${option} `));
@@ -27,7 +28,7 @@ test("the command prints help and version, and refuses wrong command lines", asy
   const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url)));
   assert.equal(version.stdout, `${manifest.version}\n`);
   for (const [args, message] of [
-    [[], /command: expected one of classify, embed, attention, info, train, eval, calibrate, quantize, got none/],
+    [[], /command: expected one of classify, embed, attention, info, identify, train, eval, calibrate, quantize, got none/],
     [["paint"], /command: expected one of .*, got "paint"/],
     [["classify"], /photos: expected at least one file, got none/],
     [["classify", "--tpo", "3", "a.png"], /'--tpo'.*vitrine classify --help/],
@@ -76,10 +77,39 @@ test("the command info prints a model's family, config, assumed keys and skipped
   const { family, assumed, skipped, config } = json(await run(["info", "--json", "--model", checkpoint(here)]));
   assert.deepEqual([family.startsWith("transformers' ViT"), assumed, skipped, config.labels.join("")], [true, [], [], "abcdefg"]);
   const open = await run(["info", here.write("open.safetensors", modelBytes("families/encoder_post"))]);
-  assert.deepEqual([open.code, open.stdout], [1, ""]);
+  assert.deepEqual([open.code, open.stdout], [1, "heads: 1 or 2 or 3 or 4 or 6\nnorm: pre or post\nactivation: relu or gelu\n"]);
   const asked = { heads: "1, 2, 3, 4 or 6", norm: "pre or post", activation: "relu or gelu" };
   const message = Object.entries(asked).map(([key, values]) => `config: ${key}: set ${key} to ${values}: the file does not say`).join("; ");
   assert.equal(open.stderr, `vitrine: ${message}\n`);
+});
+
+test("the command info prints what a stranger's file leaves open, and what its tensors are taken for", async (t) => {
+  const file = folder(t).write("mine.safetensors", stranger());
+  const { code, stdout, stderr } = await run(["info", file]);
+  assert.equal(code, 1);
+  assert.match(stdout, /^heads: 1 or 2 or 4 or 8$/m);
+  assert.match(stdout, /^blocks\.0\.norm2\.weight ← b\.0\.post\.weight$/m);
+  assert.match(stderr, /set heads to/);
+  const { questions, map } = JSON.parse((await run(["info", "--json", file])).stdout);
+  assert.deepEqual(questions.map(({ key }) => key), ["heads", "norm", "activation", "pool"]);
+  const config = { heads: 2, norm: "pre", activation: "relu", pool: "class", map };
+  const given = JSON.parse(await printed(["info", "--json", "--config", JSON.stringify(config), file]));
+  assert.deepEqual(given.map, map);
+});
+
+test("the command identify ranks what a stranger's file leaves open by photos of known classes", { skip }, async (t) => {
+  const files = folder(t);
+  const file = files.write("mine.safetensors", stranger());
+  for (const [label, level] of [["cat", 40], ["dog", 200]]) {
+    mkdirSync(files.at(`photos/${label}`), { recursive: true });
+    files.write(`photos/${label}/1.png`, await png({ data: Buffer.alloc(28 * 28, level), width: 28, height: 28, channels: 1 }));
+  }
+  const { code, stdout, stderr } = await run(["identify", "--model", file, "--examples", files.at("photos"), "--json"]);
+  assert.deepEqual([code, stderr], [0, "vitrine: labels only rank, and a wrong answer can come first: images with their logits settle it (examples of Vit.load)\n"]);
+  const { count, ranking } = JSON.parse(stdout);
+  assert.equal(count, 2);
+  assert.ok(ranking.every(({ right, config }) => right === 1 && config.prepare.mean.length === 1)); // zeros: always the first class
+  assert.equal((await run(["identify", "--examples", files.at("photos")])).code, 2);
 });
 
 test("the command walks folders, reads standard input as -, and prints JSON line by line on request", { skip }, async (t) => {

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { headerBytes, headerOf } from "../../web/base/safetensors.mjs";
 import { shared } from "./golden.mjs";
+import { around, blockOf, fileOf, two } from "./stranger.mjs";
 import { load } from "./support.mjs";
 
 const folder = shared("wild");
@@ -68,22 +68,6 @@ for (const name of cases) {
   });
 }
 
-/** A file of zeros with these tensors. */
-function fileOf(tensors) {
-  const all = Object.entries(tensors).map(([name, shape]) => [name, { dtype: "F32", shape, size: 4 * shape.reduce((product, length) => product * length, 1) }]);
-  const header = headerBytes(headerOf(all));
-  return Buffer.concat([header, new Uint8Array(all.reduce((sum, [, { size }]) => sum + size, 0))]);
-}
-
-/** A block of a ViT as wide as 8, with names of nobody's. */
-const blockOf = (name) => ({
-  [`${name}.pre.weight`]: [8], [`${name}.pre.bias`]: [8], [`${name}.look.qkv.weight`]: [24, 8], [`${name}.look.mix.weight`]: [8, 8],
-  [`${name}.post.weight`]: [8], [`${name}.post.bias`]: [8], [`${name}.think.0.weight`]: [16, 8], [`${name}.think.0.bias`]: [16],
-  [`${name}.think.2.weight`]: [8, 16], [`${name}.think.2.bias`]: [8],
-});
-
-const around = { "pixels.weight": [8, 1, 4, 4], "place": [1, 5, 8], "first": [1, 1, 8], "answer.weight": [3, 8], "answer.bias": [3] };
-
 test("a header of 500 tensors is matched within 50 ms, and 10,000 that look alike are answered within a second", async (t) => {
   const many = (count) => Object.assign({}, around, ...Array.from({ length: count }, (_, at) => blockOf(`b.${at}`)));
   await failure(fileOf(many(2))); // loads the bundles
@@ -113,4 +97,60 @@ test("answers given in config are not asked again", async () => {
   assert.deepEqual(some.questions.map(({ key }) => key), ["norm", "activation"]);
   const vit = await load({ weights, config: { heads: 2, pool: "class", norm: "pre", activation: "relu" } });
   assert.deepEqual([vit.config.depth, vit.config.width, vit.config.heads], [2, 8, 2]);
+});
+
+const answers = { heads: 2, pool: "class", norm: "pre", activation: "relu" };
+
+test("patches that overlap are told by the image's size: more positions than patches side by side", async () => {
+  const weights = fileOf({ ...two, "place": [1, 14 * 14 + 1, 8] }); // a stride of 4 on 28 pixels gives 7 × 7
+  const { questions } = await failure(weights);
+  assert.equal(questions[0].key, "image_size");
+  const { config, assumed } = await load({ weights, config: { ...answers, image_size: [30, 30] } });
+  assert.deepEqual(config.patch_stride, [2, 2]);
+  assert.ok(assumed.includes("patch_stride"));
+});
+
+test("a head of two Linears is one Linear, or one with an activation between, as is answered", async () => {
+  const { "answer.weight": _weight, "answer.bias": _bias, ...rest } = two;
+  const weights = fileOf({ ...rest, "answer.0.weight": [6, 8], "answer.0.bias": [6], "answer.3.weight": [3, 6], "answer.3.bias": [3] });
+  assert.deepEqual((await failure(weights)).questions[0], { key: "head_activation", values: ["none", "tanh", "gelu", "relu"] });
+  const hidden = async (head_activation) => (await load({ weights, config: { ...answers, head_activation } })).config;
+  assert.equal((await hidden("none")).head_hidden, 0);
+  const { head_hidden, head_activation } = await hidden("tanh");
+  assert.deepEqual([head_hidden, head_activation], [6, "tanh"]);
+});
+
+test("a last norm whose bias is zero everywhere was never trained: whether the model calls it is asked", async () => {
+  const weights = fileOf({ ...two, "last.weight": [8], "last.bias": [8] });
+  assert.deepEqual((await failure(weights)).questions.find(({ key }) => key === "final_norm")?.values, [true, false]);
+  const vit = await load({ weights, config: { ...answers, final_norm: false } });
+  assert.deepEqual([vit.config.final_norm, vit.skipped], [false, ["last.weight", "last.bias"]]);
+});
+
+test("the error and the model say which tensor was taken for what, and config.map corrects it", async () => {
+  const weights = fileOf(two);
+  const { mapping } = await failure(weights);
+  assert.deepEqual(mapping["blocks.1.norm1.weight"], ["b.1.post.weight"].map((name) => name.replace("post", "pre")));
+  const map = { "blocks.1.norm1.weight": ["b.1.post.weight"], "blocks.1.norm2.weight": ["b.1.pre.weight"] };
+  const vit = await load({ weights, config: { ...answers, map } });
+  assert.equal(vit.family, "a model of its own");
+  assert.deepEqual(vit.mapping, { ...mapping, ...map });
+  const { message } = await failure({ weights, config: { ...answers, map: { "blocks.0.norm1.weight": ["first"] } } });
+  assert.match(message, /config: map: "blocks\.0\.norm1\.weight": expected tensors like "b\.0\.pre\.weight" \(8\), got "first"/);
+  const { message: other } = await failure({ weights, config: { ...answers, map: { "blocks.7.norm1.weight": ["first"] } } });
+  assert.match(other, /config: map: "blocks\.7\.norm1\.weight": expected tensors like none: the model has no such parameter/);
+});
+
+test("labels rank the answers and never choose one", async () => {
+  const weights = fileOf(two);
+  const image = Float32Array.from({ length: 28 * 28 }, (_, at) => Math.sin(at));
+  const error = await failureWith({ examples: [{ image, label: 0 }, { image, label: "2" }] });
+  assert.match(error.message, /labels only rank: 1 of 2 right with \{"heads":1/);
+  const rights = error.cause.ranking.map(({ right }) => right);
+  assert.ok(rights.length >= 32 && rights.length <= 200); // 4 heads, 2 norms, 2 activations and 2 pools, and what was guessed
+  assert.deepEqual(rights, rights.toSorted((a, b) => b - a));
+  await assert.rejects(load(weights, { examples: [{ image }] }), /examples: expected a list of \{ image, logits \}/);
+  async function failureWith(options) {
+    return load(weights, options).then(() => assert.fail("expected a failure"), (error) => error);
+  }
 });

@@ -35,6 +35,8 @@ export interface PhotoCommand extends Description {
 export interface ModelCommand extends Description {
   readonly operand: "MODEL";
   plan(values: Values, operands: readonly string[]): Work<Omit<Tools, "photos">>;
+  /** Says more about a file that did not load than its error does. */
+  refused(values: Values, error: VitError, terminal: Terminal): void;
 }
 
 /** A command that has only options. */
@@ -76,7 +78,7 @@ export function modelOptions(
 /** Warns of config keys that were guessed. */
 export function reportAssumed({ assumed, config }: Vit, terminal: Terminal): void {
   if (assumed.length === 0) return;
-  const all = assumed.map((key) => `${key}: ${JSON.stringify(config[key])}`);
+  const all = assumed.map((key) => (key in config ? `${key}: ${JSON.stringify(config[key])}` : key));
   terminal.complain(`assumed ${all.join(", ")}, because the files do not say; set it with --config`);
 }
 

@@ -1,5 +1,6 @@
 /** The command `vitrine`: the library's functions on image files. */
 import { readFileSync } from "node:fs";
+import { VitError } from "vitrine";
 import { reason } from "../errors.ts";
 import { attention } from "./attention.ts";
 import { calibrate } from "./calibrate.ts";
@@ -8,6 +9,7 @@ import { type Base, type Command, modelOptions, reportAssumed, withModel } from 
 import { embed } from "./embed.ts";
 import { evaluate } from "./eval.ts";
 import { filesOf } from "./files.ts";
+import { identify } from "./identify.ts";
 import { info } from "./info.ts";
 import { Interrupted, Signals } from "./interrupt.ts";
 import { listOptions, readOptions, UsageError } from "./options.ts";
@@ -19,14 +21,14 @@ import { train } from "./train.ts";
 
 const EXIT = { fine: 0, failed: 1, usage: 2 };
 
-const COMMANDS: Readonly<Record<string, Command>> = { classify, embed, attention, info, train, eval: evaluate, calibrate, quantize };
+const COMMANDS: Readonly<Record<string, Command>> = { classify, embed, attention, info, identify, train, eval: evaluate, calibrate, quantize };
 
 const PHOTOS = "PHOTO is a PNG, JPEG, WebP, TIFF, GIF or AVIF, a folder of them, or - for standard input";
 
 const overview = (): string => {
   const rows = Object.entries(COMMANDS).map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`);
   const each = "vitrine COMMAND --help lists a command's options; vitrine --version prints the version";
-  return `vitrine COMMAND [options] PHOTO …\n        info [options] MODEL\n        train|eval|calibrate|quantize [options]\n\n${rows.join("\n")}\n\n${PHOTOS}\n${each}`;
+  return `vitrine COMMAND [options] PHOTO …\n        info [options] MODEL\n        identify|train|eval|calibrate|quantize [options]\n\n${rows.join("\n")}\n\n${PHOTOS}\n${each}`;
 };
 
 const help = (name: string, { about, operand, options }: Command): string =>
@@ -63,7 +65,11 @@ async function run([name, ...args]: readonly string[], base: Base): Promise<numb
   }
   if (command.operand === "MODEL") {
     const work = command.plan(values, files);
-    return exitCode(await withModel(modelOptions(values, files[0]), terminal, ({ vit }) => work({ ...base, vit })));
+    const opening = withModel(modelOptions(values, files[0]), terminal, ({ vit }) => work({ ...base, vit }));
+    return exitCode(await opening.catch((error: unknown) => {
+      if (error instanceof VitError) command.refused(values, error, terminal);
+      throw error;
+    }));
   }
   if (files.length === 0) {
     throw new UsageError(`photos: expected at least one file, got none; see vitrine ${name} --help`);

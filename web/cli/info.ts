@@ -1,6 +1,6 @@
-import type { Vit } from "vitrine";
+import type { Mapping, Vit } from "vitrine";
 import type { ModelCommand } from "./command.ts";
-import { UsageError } from "./options.ts";
+import { UsageError, type Values } from "./options.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** A line shows at most this many names; JSON has all. */
@@ -15,20 +15,36 @@ export const info: ModelCommand = {
       throw new UsageError(`model: expected one, got ${operands.length}; see vitrine info --help`);
     }
     return async ({ vit, terminal }) => {
-      const { family, assumed, skipped, config } = vit;
-      if (values["json"] || values["ndjson"]) terminal.printJson({ family, assumed, skipped, config });
+      const { family, assumed, skipped, mapping, config } = vit;
+      if (isJson(values)) terminal.printJson({ family, assumed, skipped, config, map: mapping });
       else printInfo(terminal, vit);
       return true;
     };
   },
+  refused(values, { questions, mapping }, terminal) {
+    if (!questions) return;
+    if (isJson(values)) return terminal.printJson({ questions, map: mapping });
+    for (const question of questions) terminal.printRow([`${question.key}: ${question.values.map(String).join(" or ") || "[rows, columns]"}`]);
+    printMapping(terminal, mapping);
+  },
 };
 
-function printInfo(terminal: Terminal, { family, assumed, skipped, config }: Vit): void {
+const isJson = (values: Values) => Boolean(values["json"] || values["ndjson"]);
+
+function printInfo(terminal: Terminal, { family, assumed, skipped, mapping, config }: Vit): void {
   terminal.printRow([`family: ${family}`]);
   terminal.printRow([`assumed: ${assumed.join(", ") || "nothing"}`]);
   terminal.printRow([`skipped: ${shortened(skipped)}`]);
   for (const [key, value] of Object.entries(config)) {
     terminal.printRow([`${key}: ${key === "labels" ? shortened(config.labels) : JSON.stringify(value)}`]);
+  }
+  printMapping(terminal, mapping);
+}
+
+/** What the file's tensors are taken for; one block stands for all. */
+function printMapping(terminal: Terminal, mapping: Mapping = {}): void {
+  for (const [name, from] of Object.entries(mapping)) {
+    if (from.length > 0 && !/^blocks\.[1-9]/.test(name)) terminal.printRow([`${name} ← ${from.join(" + ")}`]);
   }
 }
 

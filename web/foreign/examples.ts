@@ -1,98 +1,134 @@
 /**
- * Settles what a file leaves open by images whose logits are known. This is a bundle of its own, loaded only
- * when load is given examples.
+ * Settles what a file leaves open by images whose logits are known. Images whose labels alone are known rank
+ * the answers. This is a bundle of its own, loaded only when load is given examples.
  */
 import type { Question } from "./refusal.js";
 
-/** An image and the logits that the model's own code gives for it. */
+/** An image, and the logits that the model's own code gives for it, or its label. */
 export interface Example<Image> {
   readonly image: Image;
-  readonly logits: ArrayLike<number>;
+  readonly logits?: ArrayLike<number>;
+  readonly label?: string | number;
 }
+
+/** Answers to what a file leaves open, and how many of the examples they read rightly. */
+export interface Ranked {
+  readonly config: Answers;
+  readonly right: number;
+}
+
+type Answers = Readonly<Record<string, unknown>>;
 
 interface Model<Image> {
   readonly assumed: readonly string[];
   readonly config: { readonly width: number };
-  classify(image: Image): Promise<{ readonly logits: Float32Array }>;
+  classify(image: Image): Promise<{ readonly logits: Float32Array; readonly classes: readonly { readonly label: string; readonly index: number }[] }>;
   dispose(): void;
 }
 
+/** Activations that are tried last. */
+const RARE = ["gelu_tanh", "quick_gelu"];
+
 const MOST_TRIED = 200;
+const MOST_SHOWN = 5;
 const NEAR = 1e-3;
+/** Rounding alone moves logits less far, another activation further. */
+const SURE = 2e-5;
 
 /**
  * Tries all answers to what loading asks, and gives the model that is nearest to the examples.
  *
  * @param load loads with these keys laid over the caller's config.
- * @param fail makes the error for examples that no answer fits.
+ * @param fail makes the error for examples that no answer fits, and for labels, with what was found as its cause.
  */
 export async function settle<Image, Loaded extends Model<Image>>(
   examples: readonly Example<Image>[],
-  load: (config: Readonly<Record<string, unknown>>) => Promise<Loaded>,
-  fail: (message: string) => Error,
+  load: (config: Answers) => Promise<Loaded>,
+  fail: (message: string, found?: { readonly ranking: readonly Ranked[] }) => Error,
 ): Promise<Loaded> {
-  if (!Array.isArray(examples) || examples.length === 0) throw fail("examples: expected a list of { image, logits }");
-  let nearest: Record<string, unknown> = {};
-  let distance = Infinity;
-  let tried = 0;
-  const waiting: Record<string, unknown>[] = [{}];
-  /** What was guessed for each of the loaded models; it is tried if nothing else fits. */
-  const guesses: Record<string, unknown>[] = [];
-  for (let answers; (answers = waiting.shift() ?? (distance > NEAR ? guesses.shift() : undefined)); ) {
+  const labelled = Array.isArray(examples) && examples.every(({ logits, label }) => !logits && label !== undefined);
+  if (!Array.isArray(examples) || examples.length === 0 || (!labelled && !examples.every(({ logits }) => logits))) {
+    throw fail("examples: expected a list of { image, logits }, or of { image, label }");
+  }
+  const tried: { readonly answers: Answers; readonly far: number; readonly open: readonly Question[] }[] = [];
+  const sorted = () => [...tried].sort((a, b) => a.far - b.far);
+  const waiting: Answers[] = [{}];
+  let guesses: Answers[] | undefined;
+  const guess = () => {
+    if (!labelled && tried.some(({ far }) => far <= SURE)) return undefined;
+    // Nothing fits, so what loading guessed is tried too: first one key, and first with the nearest answers.
+    guesses ??= sorted().flatMap(({ answers, open }) => combinations(open).slice(1).map((one) => ({
+      changes: open.filter(({ key, values }) => one[key] !== values[0]).length + Number(RARE.includes(String(one.activation))),
+      answers: { ...answers, ...one },
+    }))).sort((a, b) => a.changes - b.changes).slice(0, MOST_TRIED - tried.length).map(({ answers }) => answers);
+    return guesses.shift();
+  };
+  for (let answers; (answers = waiting.shift() ?? guess()); ) {
     const model = await load(answers).catch((error: Error & { readonly questions?: readonly Question[] }) => {
-      const { questions } = error;
+      const questions = error.questions?.map((question) => (question.key === "image_size" ? { ...question, values: sizesOf(examples[0]!.image) } : question));
       if (!questions?.length) {
-        if (tried > 0) return undefined; // such an answer does not fit the tensors
+        if (tried.length > 0 || waiting.length > 0) return undefined; // such an answer does not fit the tensors
         throw error;
       }
-      const open = questions.find(({ values }) => values.length === 0);
-      if (open) throw error; // sizes have too many values
-      waiting.push(...combinations(questions).map((some) => ({ ...answers, ...some })));
+      if (questions.some(({ values }) => values.length === 0)) throw error; // sizes have too many values
+      const usual = questions.map(({ key, values }) => ({ key, values: key === "activation" ? values.filter((value) => !RARE.includes(String(value))) : values }));
+      waiting.push(...combinations(usual).map((some) => ({ ...answers, ...some })));
       return undefined;
     });
-    if (waiting.length + tried > MOST_TRIED) throw fail(`examples: more than ${MOST_TRIED} combinations are open; set some keys in config`);
+    if (waiting.length + tried.length > MOST_TRIED) throw fail(`examples: more than ${MOST_TRIED} combinations are open; set some keys in config`);
     if (!model) continue;
-    tried++;
     let far = 0;
-    for (const { image, logits } of examples) {
-      const apart = farthest((await model.classify(image)).logits, logits);
+    for (const { image, logits, label } of examples) {
+      const answer = await model.classify(image);
+      const [best] = answer.classes;
+      const apart = logits ? farthest(answer.logits, logits) : far + Number(best!.label !== label && best!.index !== label);
       if (!(apart <= far)) far = apart; // NaN counts
     }
+    tried.push({ answers, far, open: guesses ? [] : guessed(model).filter(({ key }) => key === "activation" || !(key in answers)) });
     model.dispose();
-    if (guesses.length === 0 && waiting.length + tried < MOST_TRIED) {
-      const open = guessed(model).filter(({ key }) => !(key in answers));
-      if (open.length > 0) {
-        const more = combinations(open);
-        guesses.push(...[answers, ...waiting].flatMap((some) => more.map((one) => ({ ...some, ...one }))).slice(0, MOST_TRIED - waiting.length - tried));
-      }
-    }
-    if (far < distance) {
-      distance = far;
-      nearest = answers;
-    }
   }
-  if (distance <= NEAR) return load(nearest);
+  if (labelled) {
+    const once = new Map(sorted().map(({ answers, far }) => [JSON.stringify(answers), { config: answers, right: examples.length - far }]));
+    const ranking = [...once.values()];
+    const best = ranking.slice(0, MOST_SHOWN).map(({ config, right }) => `${right} of ${examples.length} right with ${JSON.stringify(config)}`);
+    throw fail(`examples: labels only rank: ${best.join(", ")}; set config to one of these, or give logits, which settle it`, { ranking });
+  }
+  const [{ answers, far } = { answers: {}, far: Infinity }] = sorted();
+  if (far <= NEAR) return load(answers);
   throw fail(
-    `examples: none of ${tried} combinations gives their logits within ${NEAR}; the nearest, ` +
-      `${JSON.stringify(nearest)}, is ${distance.toPrecision(2)} apart`,
+    `examples: none of ${tried.length} combinations gives their logits within ${NEAR}; the nearest, ` +
+      `${JSON.stringify(answers)}, is ${far.toPrecision(2)} apart`,
   );
 }
 
-/** The keys that were guessed, and their other values. */
-function guessed({ assumed, config: { width } }: Model<never>): Question[] {
-  const heads = Array.from({ length: Math.min(64, width) }, (_, at) => at + 1).filter((count) => width % count === 0);
-  const values = { heads, activation: ["gelu", "relu"], norm: ["pre", "post"], attention_scale: ["head", "width", "none"] };
-  return Object.entries(values).filter(([key]) => assumed.includes(key)).map(([key, all]) => ({ key, values: all }));
+/** The sizes of images that a list of so many numbers can be, in one channel or three. */
+function sizesOf(image: unknown): readonly (readonly [number, number])[] {
+  const length = image instanceof Float32Array ? image.length : 0;
+  return [1, 3].map((channels) => Math.sqrt(length / channels)).filter((side) => side > 0 && Number.isInteger(side)).map((side) => [side, side]);
 }
 
-function combinations(questions: readonly Question[]): Record<string, unknown>[] {
-  let all: Record<string, unknown>[] = [{}];
+/** The keys that were guessed, and their other values; first those that were guessed. */
+function guessed({ assumed, config }: Model<never>): Question[] {
+  const heads = Array.from({ length: Math.min(64, config.width) }, (_, at) => at + 1).filter((count) => config.width % count === 0);
+  const values: Readonly<Record<string, readonly unknown[]>> = {
+    heads, activation: ["gelu", "relu", ...RARE], norm: ["pre", "post"], mlp_norm_after: [false, true], attention_scale: ["head", "width", "none"],
+  };
+  const now = config as unknown as Answers;
+  return Object.entries(values).filter(([key]) => key === "activation" || assumed.includes(key))
+    .map(([key, all]) => {
+      const first = now[key] ?? all[0];
+      const others = assumed.includes(key) ? all : RARE;
+      return { key, values: [first, ...others.filter((value) => value !== first)] };
+    });
+}
+
+function combinations(questions: readonly Question[]): Answers[] {
+  let all: Answers[] = [{}];
   for (const { key, values } of questions) {
     all = all.flatMap((answers) => values.map((value) => ({ ...answers, [key]: value })));
     if (all.length > 2 * MOST_TRIED) break;
   }
-  const usual = all.filter(({ activation }) => activation === undefined || activation === "gelu" || activation === "relu");
-  return all.length > MOST_TRIED ? usual : all;
+  return all;
 }
 
 /** How far logits are from those of an example, which may have gone through softmax or its logarithm. */

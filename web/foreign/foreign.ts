@@ -99,9 +99,9 @@ function openAnswered(header: Header, given: Json, isOurs: boolean): Foreign | u
   const checkpoint = found ?? asTimms(tensors); // the core will say that its first block is missing
   const completed = found && !isOurs ? complete(found, given) : { config: given, assumed: [] };
   const { config, assumed } = withPositions(checkpoint, completed);
-  const { map, skipped } = mapOf(checkpoint, config);
+  const { map, mapping, skipped } = mapOf(checkpoint, config);
   const { family } = checkpoint;
-  return { config, map, origin: { family: family.name, assumed, skipped, projection: projectionOf(family, config) } };
+  return { config, map, origin: { family: family.name, assumed, skipped, mapping, projection: projectionOf(family, config) } };
 }
 
 type StructureBundle = () => Promise<typeof import("./structure.js")>;
@@ -114,7 +114,7 @@ export async function identifyForeign(header: Header, given: Json, isOurs: boole
   const tensors = tensorsOf(header);
   if (!tensors || isOurs) return openForeign(header, given, isOurs);
   const found = findFamily(tensors);
-  if (found && (!BORROWED.test(found.family.name) || explains(found, given))) return openForeign(header, given);
+  if (found && !given.map && (!BORROWED.test(found.family.name) || explains(found, given))) return openForeign(header, given);
   const { openStructure } = await bundle();
   try {
     return await openStructure(tensors, header, given, file);
@@ -135,9 +135,8 @@ export async function identifyForeign(header: Header, given: Json, isOurs: boole
 /** Whether a family's names stand for all tensors. */
 function explains(checkpoint: Checkpoint, given: Json): boolean {
   if (!checkpoint.has("patch_embed.proj.weight")) return false;
-  const { map } = mapOf(checkpoint, { ...given, depth: MOST_DEPTH }); // it ends at the last block of the file
-  const { tensors, skipped } = JSON.parse(map) as { tensors: Record<string, string[]>; skipped: string[] };
-  const known = new Set([...Object.values(tensors).flat(), ...skipped]);
+  const { mapping, skipped } = mapOf(checkpoint, { ...given, depth: MOST_DEPTH }); // it ends at the last block of the file
+  const known = new Set([...Object.values(mapping).flat(), ...skipped]);
   return checkpoint.tensors.every(({ name, count }) => count === 0 || known.has(name));
 }
 

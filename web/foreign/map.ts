@@ -1,5 +1,6 @@
 /** Writes the map by which the core finds the tensors of each parameter (src/file/map.h). */
 import type { Json } from "../base/json.js";
+import type { Mapping } from "../config.js";
 import { BLOCK_TENSORS, TENSORS } from "../generated/tensors.js";
 import { bytesIn, type Checkpoint } from "./checkpoint.js";
 import { MOST_DEPTH } from "./sizes.js";
@@ -11,6 +12,8 @@ const both = (name: string) => [`${name}.weight`, `${name}.bias`];
 
 export interface TensorMap {
   readonly map: string;
+  /** The tensors that each of our parameters is made of. */
+  readonly mapping: Mapping;
   /** The tensors that the model does not need, in the order of the file. */
   readonly skipped: readonly string[];
 }
@@ -48,7 +51,7 @@ export function mapOf(checkpoint: Checkpoint, config: Json): TensorMap {
     transposed: family.headTransposed ? ["head.weight"] : [],
     skipped,
   };
-  return { map: JSON.stringify(map), skipped };
+  return { map: JSON.stringify(map), mapping: Object.fromEntries(tensors.filter(([, [first]]) => first !== undefined && used.has(first))), skipped };
 }
 
 /** Parameters that the model lacks although a tensor has their name, because some libraries use one name for two of our parameters. */

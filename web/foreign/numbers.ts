@@ -1,7 +1,7 @@
 /** Matrices that are made of a file's tensors, read only when they are written. */
 import type { Tensor } from "./family.js";
 
-type Read = (tensor: Tensor) => Float32Array;
+export type Read = (tensor: Tensor) => Float32Array;
 
 export interface Matrix {
   readonly rows: number;

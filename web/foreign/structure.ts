@@ -4,11 +4,12 @@
  * two without anything between them become their product. This is a bundle of its own, loaded when no family fits.
  */
 import type { Json } from "../base/json.js";
+import type { Mapping } from "../config.js";
 import { headerBytes, headerOf } from "../base/safetensors.mjs";
 import type { Tensor } from "./family.js";
 import type { Foreign, Header } from "./checkpoint.js";
-import { Refusal } from "./refusal.js";
-import { type Matrix, product, readNumbers, rowsOf, spread, stacked, zeros } from "./numbers.js";
+import { quoted, Refusal } from "./refusal.js";
+import { type Matrix, product, type Read, readNumbers, rowsOf, spread, stacked, zeros } from "./numbers.js";
 
 /** A header in the order of its bytes, with the offset of each tensor's first byte. */
 export type Placed = Tensor & { readonly begin: number; readonly end: number };
@@ -17,13 +18,12 @@ export interface Structured {
   readonly config: Json;
   readonly assumed: readonly string[];
   readonly skipped: readonly string[];
-  /** For each of our parameters, the tensors that make it. */
-  readonly mapping: Readonly<Record<string, readonly string[]>>;
+  readonly mapping: Mapping;
   /** The whole file under our names. */
-  write(data: Uint8Array): Uint8Array[];
+  write(read: Read): Uint8Array[];
 }
 
-type Make = (read: (tensor: Tensor) => Float32Array) => Float32Array;
+type Make = (read: Read) => Float32Array;
 
 interface Parameter {
   readonly shape: readonly number[];
@@ -37,6 +37,8 @@ interface Layer {
   readonly path: string;
   readonly weight: Tensor;
   readonly bias: Tensor | undefined;
+  readonly rows: number;
+  readonly columns: number;
 }
 
 const MOST_BLOCK_TENSORS = 400;
@@ -55,6 +57,14 @@ const OTHER: readonly [RegExp, string][] = [
 
 const refuse = (what: string) => new Refusal(what, "bad_tensor");
 const shown = ({ name, shape }: Tensor) => `"${name.slice(0, 120)}" (${shape.join()})`;
+const listed = (tensors: readonly Tensor[]) => tensors.slice(0, 24).map(shown).join(" and ");
+const weights = (layers: readonly Layer[]) => listed(layers.map(({ weight }) => weight));
+const unused = (tensor: Tensor) => refuse(`nothing here uses ${shown(tensor)}`);
+/** The one in a list, if there is any. */
+function only(tensors: readonly Tensor[], what: string): Tensor | undefined {
+  if (tensors.length > 1) throw refuse(`expected one ${what}, got ${listed(tensors)}`);
+  return tensors[0];
+}
 const root = (square: number) => (Number.isInteger(Math.sqrt(square)) ? Math.sqrt(square) : 0);
 /** The shape without dimensions of 1 in front. */
 const squeezed = (shape: readonly number[]) => shape.slice(Math.max(0, shape.findIndex((length) => length !== 1)));
@@ -126,12 +136,12 @@ function pairedParts(parts: readonly ReadonlyMap<string, Tensor>[]): ReadonlyMap
   return sameParts(joined) ? joined : undefined;
 }
 
-const QKV = /(^|[._])(in_proj|to_qkv|w?qkv|qkv_proj|c_attn)/i;
+const QKV = /(^|[._])(in_proj|w?qkv|c_attn)/i;
 const squares = (part: ReadonlyMap<string, Tensor>) => [...part.values()].filter(({ shape }) => shape.length === 2 && shape[0] === shape[1]);
 
 const attends = (part: ReadonlyMap<string, Tensor>) =>
   part.size <= MOST_BLOCK_TENSORS && ([...part].some(([name, { shape }]) => shape.length === 2 && shape[0] === 3 * shape[1]! || QKV.test(name)) ||
-    squares(part).length >= 3 || [...part.keys()].filter((name) => /(^|[._])(q|k|v|query|key|value|to_[qkv])([._]|$)|[qkv]_(proj|map)/i.test(name)).length >= 3);
+    squares(part).length >= 3 || [...part.keys()].filter((name) => roleOf(name.toLowerCase().replace(/\.\w+$/, ""))).length >= 3);
 
 /** A single block without a number: what shares the name in front of the attention's. */
 function loneBlock(tensors: readonly Tensor[]): ReadonlyMap<string, Tensor>[] {
@@ -198,7 +208,7 @@ function layersOf(named: Iterable<readonly [string, Tensor]>): { layers: Layer[]
       const before = name.replace(/[^.]*$/, "");
       const bias = all.get(before + other);
       if (other !== "bias" && other !== "in_proj_bias" && !bias) continue;
-      layers.push({ path: (other === "in_proj_bias" ? `${before}in_proj` : before.slice(0, -1)).toLowerCase(), weight, bias });
+      layers.push({ path: (other === "in_proj_bias" ? `${before}in_proj` : before.slice(0, -1)).toLowerCase(), weight, bias, rows: weight.shape[0]!, columns: weight.count / weight.shape[0]! });
       taken.add(name);
       if (bias) taken.add(before + other);
       break;
@@ -215,7 +225,7 @@ const isVector = ({ weight }: Layer, width?: number) => {
 const roleOf = (path: string): "q" | "k" | "v" | undefined => {
   const parts = path.split(".").filter((part) => !/^\d+$/.test(part)).reverse();
   for (const part of parts) {
-    const [, letter] = /^(?:w|to|fc|lin|linear|proj|layer|map)?_?(q|k|v|query|key|value|queries|keys|values)(?:s|_?(?:proj|projection|linear|lin|layer|map|mapping|mapper|fc|w|head|weight|net)s?)?$/.exec(part) ?? [];
+    const [, letter] = /^(?:w|to|fc|[a-z]+_)?_?(quer(?:y|ie)|key|value|[qkv])s?(?:_[a-z]+|proj|lin|linear|layer|map)?s?$/.exec(part) ?? [];
     if (letter) return letter[0] as "q";
   }
   return undefined;
@@ -228,14 +238,15 @@ function take(layers: Layer[], test: (layer: Layer) => boolean): Layer | undefin
 }
 
 const linear = (layer: Layer): Matrix => ({
-  rows: layer.weight.shape[0]!,
-  columns: layer.weight.count / layer.weight.shape[0]!,
+  ...layer,
   from: [layer.weight, ...(layer.bias ? [layer.bias] : [])],
   weight: (read) => read(layer.weight),
   bias: layer.bias && ((read) => read(layer.bias!)),
 });
 
 // ---- The model -----------------------------------------------------------------
+
+type Size = readonly [rows: number, columns: number];
 
 interface Question { readonly key: string; readonly values: readonly unknown[]; readonly text: string; readonly why: string }
 
@@ -253,14 +264,16 @@ class Model {
 
   /** The caller's value, or a question whose answer is awaited. */
   ask<Value>(name: string, values: readonly Value[], why: string, text = values.join(", ").replace(/, ([^,]*)$/, " or $1")): Value | undefined {
-    if (this.given[name] !== undefined && this.given[name] !== null) return this.given[name] as Value;
+    const told = this.given[name] ?? undefined;
+    if (told !== undefined) return told as Value;
     if (values.length === 1 && text !== "[rows, columns]") return values[0];
     this.questions.push({ key: name, values, text, why });
     return undefined;
   }
 
   assume<Value>(name: string, value: Value): Value {
-    if (this.given[name] !== undefined && this.given[name] !== null) return this.given[name] as Value;
+    const told = this.given[name] ?? undefined;
+    if (told !== undefined) return told as Value;
     this.assumed.push(name);
     return value;
   }
@@ -309,27 +322,25 @@ function widthOf(block: ReadonlyMap<string, Tensor>): number {
 
 function readBlock(part: ReadonlyMap<string, Tensor>, width: number): Block {
   const { layers, alone } = layersOf(part);
-  const fail = (what: string) => refuse(`a block's tensors do not make a ViT's: ${what}; it has ${[...part.values()].slice(0, 24).map(shown).join(", ")}`);
+  const fail = (what: string) => refuse(`a block is no ViT's: ${what}; it has ${listed([...part.values()])}`);
   const convolution = layers.find(({ weight }) => squeezed(weight.shape).length > 2 && weight.shape.slice(2).some((side) => side > 1));
-  if (convolution) throw refuse(`${shown(convolution.weight)} is a convolution inside a block: a hybrid, no plain ViT`);
+  if (convolution) throw refuse(`${shown(convolution.weight)} is a convolution in a block: a hybrid, no plain ViT`);
   const norms = layers.filter((layer) => isVector(layer, width));
-  const odd = layers.find((layer) => isVector(layer) && !norms.includes(layer));
-  if (odd) throw fail(`${shown(odd.weight)} is no norm of a token`);
-  if (norms.length > 2) throw fail(`${norms.length} norms`);
+  if (norms.length > 2 || norms.length < layers.filter((layer) => isVector(layer)).length) throw fail("expected one norm or two");
   const noBias = norms.find(({ bias }) => !bias);
-  if (noBias) throw fail(`${shown(noBias.weight)} has no bias: RMSNorm is not known here`);
+  if (noBias) throw fail(`${shown(noBias.weight)} has no bias: RMSNorm is not computed here`);
   const scales = alone.filter(([name, { shape }]) => squeezed(shape).length === 1 && squeezed(shape)[0] === width && /gamma|scale|ls|lambda/i.test(name)).map(([, tensor]) => tensor);
   const strange = alone.find(([, tensor]) => !scales.includes(tensor));
-  if (strange) throw fail(`nothing here uses ${shown(strange[1])}`);
-  if (scales.length !== 0 && scales.length !== 2) throw fail(`${scales.length} scales`);
+  if (strange) throw unused(strange[1]);
+  if (scales.length % 2) throw fail("expected two scales");
   const matrices = layers.filter((layer) => !isVector(layer));
   const attention = readAttention(matrices, width, fail);
-  if (matrices.length !== 0 && matrices.length !== 2) throw fail(`its MLP has ${matrices.length} Linears`);
-  const [fc1, fc2] = matrices[0] && matrices[0].weight.shape[1] !== width ? [matrices[1], matrices[0]] : matrices;
-  if (fc1 && fc2 && (fc1.weight.shape[1] !== width || fc2.weight.shape[0] !== width || fc2.weight.shape[1] !== fc1.weight.shape[0])) {
-    throw fail(`${shown(fc1.weight)} and ${shown(fc2.weight)} are no MLP (SwiGLU is not known here)`);
+  if (matrices.length % 2 || matrices.length > 2) throw fail("expected two Linears in its MLP");
+  const [fc1, fc2] = matrices[0] && matrices[0].columns !== width ? [matrices[1], matrices[0]] : matrices;
+  if (fc1 && fc2 && (fc1.columns !== width || fc2.rows !== width || fc2.columns !== fc1.rows)) {
+    throw fail(`${weights([fc1, fc2])} are no MLP: SwiGLU is not computed here`);
   }
-  const place = ({ path }: Layer) => (/before|attn|attention|msa|mha|sa_|(^|\D)1$/.test(path) ? 0 : /after|mlp|ff|(^|\D)2$/.test(path) ? 2 : 1);
+  const place = ({ path }: Layer) => (/before|att|msa|mha|sa_|(^|\D)1$/.test(path) ? 0 : /after|mlp|ff|(^|\D)2$/.test(path) ? 2 : 1);
   const sorted = [...norms].sort((a, b) => (norms.length === 2 && place(a) !== 1 && place(b) !== 1 ? place(a) - place(b) : 0));
   return { ...attention, fc1: fc1 && linear(fc1), fc2: fc2 && linear(fc2), norms: sorted, scales };
 }
@@ -340,9 +351,9 @@ function readAttention(matrices: Layer[], width: number, fail: (what: string) =>
     rows: width, columns: width, from: [], bias: undefined,
     weight: () => Float32Array.from({ length: width * width }, (_, at) => Number(at % (width + 1) === 0)),
   };
-  const fused = take(matrices, ({ path, weight: { shape } }) => QKV.test(path) && shape[0]! % 3 === 0 && shape[1] === width) ??
-    take(matrices, ({ path, weight: { shape } }) => shape[0] === 3 * width && shape[1] === width && !/mlp|ff|fc|feed/.test(path)) ??
-    (matrices.filter(({ weight: { shape } }) => shape[0] === 3 * width).length === 1 && matrices.length % 2 === 0 ? take(matrices, ({ weight: { shape } }) => shape[0] === 3 * width && shape[1] === width) : undefined);
+  const fused = take(matrices, ({ path, rows, columns }) => QKV.test(path) && rows % 3 === 0 && columns === width) ??
+    take(matrices, ({ path, rows, columns }) => rows === 3 * width && columns === width && !/mlp|ff|fc|feed/.test(path)) ??
+    (matrices.filter(({ rows }) => rows === 3 * width).length === 1 && matrices.length % 2 === 0 ? take(matrices, ({ rows, columns }) => rows === 3 * width && columns === width) : undefined);
   const roles = { q: [] as Layer[], k: [] as Layer[], v: [] as Layer[] };
   for (const layer of [...matrices]) {
     const role = roleOf(layer.path);
@@ -352,30 +363,32 @@ function readAttention(matrices: Layer[], width: number, fail: (what: string) =>
   }
   let { q, k, v } = roles;
   if (!fused && q.length === 0) {
-    const square = matrices.filter(({ weight: { shape } }) => shape[0] === width && shape[1] === width);
+    const square = matrices.filter(({ rows, columns }) => rows === width && columns === width);
     if (square.length < 3) throw fail("no queries, keys and values");
     [q, k, v] = square.slice(0, 3).map((layer) => [layer]) as [Layer[], Layer[], Layer[]];
     for (const layer of square.slice(0, 3)) matrices.splice(matrices.indexOf(layer), 1);
   }
-  for (const list of [q, k, v]) list.sort((a, b) => a.path.localeCompare(b.path, "en", { numeric: true }));
-  const sides = new Set([...q, ...k, ...v].map(({ weight }) => weight.shape[1]));
-  if (q.length > 0 && (sides.size > 1 || (!sides.has(width) && !sides.has(width / q.length)))) throw fail("queries, keys and values do not read tokens");
-  if (q.length !== k.length || q.length !== v.length) throw fail("queries, keys and values differ in number");
-  if ([...q, ...k, ...v].some(({ weight }) => weight.count !== q[0]!.weight.count)) throw fail("queries, keys and values differ in size");
+  const unequal = () => fail("queries, keys and values do not match");
+  for (const list of [q, k, v]) {
+    list.sort((a, b) => a.path.localeCompare(b.path, "en", { numeric: true }));
+    if (list.length !== q.length || list.some(({ weight }) => weight.shape.join() !== q[0]!.weight.shape.join())) throw unequal();
+  }
+  const side = q[0]?.columns ?? width;
+  if (side !== width && side !== width / q.length) throw unequal();
   let qkv: Matrix;
   const apart = q.length > 0 ? [q, k, v].map((list) => stacked(list.map((layer, at) => spread(linear(layer), at, list.length, width)))) : undefined;
   if (fused) {
     qkv = linear(fused);
     if (apart) {
-      if (q.length > 1 || apart.some(({ rows }) => rows !== width)) throw fail("queries, keys and values differ in size");
+      if (q.length > 1 || apart.some(({ rows }) => rows !== width)) throw unequal();
       qkv = stacked(apart.map((one, at) => product(rowsOf(qkv, at * width, width), one)));
     }
   } else qkv = stacked(apart!);
   const inner = qkv.rows / 3;
-  const proj = take(matrices, ({ path, weight: { shape } }) => shape[0] === width && shape[1] === inner && /out|proj|attn|attention|(^|[._])(w?o|fc_?o|unify|unifyheads|mix|dense|merge|combine|msa|mha)/.test(path) && !/mlp|ff|feed/.test(path)) ??
-    (matrices.length % 2 ? take(matrices, ({ weight: { shape } }) => shape[0] === width && shape[1] === inner) : undefined);
+  const proj = take(matrices, ({ path, rows, columns }) => rows === width && columns === inner && /out|proj|att|unify|mix|dense|merge|combine|(^|[._])(w?o|fc_?o|msa|mha)/.test(path) && !/mlp|ff|feed/.test(path)) ??
+    (matrices.length % 2 ? take(matrices, ({ rows, columns }) => rows === width && columns === inner) : undefined);
   if (!proj && inner !== width) throw fail("nothing mixes the heads");
-  const second = fused && apart && matrices.length % 2 ? take(matrices, ({ weight: { shape } }) => shape[0] === width && shape[1] === width) : undefined;
+  const second = fused && apart && matrices.length % 2 ? take(matrices, ({ rows, columns }) => rows === width && columns === width) : undefined;
   const out = proj ? linear(proj) : identity;
   return { qkv, proj: second ? product(linear(second), out) : out, heads: q.length > 1 ? q.length : undefined, standard: fused ? /in_proj/.test(fused.path) : false };
 }
@@ -383,18 +396,18 @@ function readAttention(matrices: Layer[], width: number, fail: (what: string) =>
 const ACTIVATIONS = ["gelu", "relu", "gelu_tanh", "quick_gelu"];
 
 /** Finds a model in tensors that no family names. @throws {Refusal} for another model, and for what is open, all at once. */
-export function structureOf(all: readonly Placed[], given: Json): Structured {
-  if (all.length > MOST_TENSORS) throw refuse(`expected a Vision Transformer of at most ${MOST_TENSORS} tensors, got ${all.length}`);
+export function structureOf(all: readonly Placed[], given: Json, isZero: (tensor: Tensor) => boolean): Structured {
+  if (all.length > MOST_TENSORS) throw refuse(`expected at most ${MOST_TENSORS} tensors, got ${all.length}`);
   const skipped = all.filter(({ name, dtype, count }) => BUFFER.test(name) || count === 0 || ["I64", "I32", "U8", "BOOL", "I8"].includes(dtype));
   const tensors = all.filter((tensor) => !skipped.includes(tensor));
   for (const [pattern, what] of OTHER) {
     const found = all.find(({ name }) => pattern.test(name));
-    if (found) throw refuse(`${shown(found)} is of ${what}, and no plain Vision Transformer`);
+    if (found) throw refuse(`${shown(found)} is of ${what}`);
   }
   const { blocks: parts, outside: around } = findBlocks(tensors);
-  const unused = templateIn(around, parts[0]!);
-  skipped.push(...unused as Placed[]);
-  const outside = around.filter((tensor) => !unused.includes(tensor));
+  const template = templateIn(around, parts[0]!);
+  skipped.push(...template as Placed[]);
+  const outside = around.filter((tensor) => !template.includes(tensor));
   const width = widthOf(parts[0]!);
   const blocks = parts.map((part) => readBlock(part, width));
   const first = blocks[0]!;
@@ -410,43 +423,41 @@ export function structureOf(all: readonly Placed[], given: Json): Structured {
   const tokens = alone.filter(([name, tensor]) => wide(tensor) && rows(tensor) === 1 && !isPosition(name)).map(([, tensor]) => tensor);
   const places = [...(positionLayer ? [positionLayer] : []), ...alone.filter(([name, tensor]) => wide(tensor) && (rows(tensor) > 1 || isPosition(name))).map(([, tensor]) => tensor)];
   const unknown = alone.find(([, tensor]) => !tokens.includes(tensor) && !places.includes(tensor));
-  if (unknown) throw refuse(`nothing here uses ${shown(unknown[1])}`);
-  if (tokens.length > 1) throw refuse(`expected one class token, got ${tokens.map(shown).join(" and ")}`);
-  if (places.length > 1) throw refuse(`expected one table of positions, got ${places.map(shown).join(" and ")}`);
-  const [token] = tokens;
-  const [position] = places;
+  if (unknown) throw unused(unknown[1]);
+  const token = only(tokens, "class token");
+  const position = only(places, "table of positions");
 
   // The patches.
   const convolution = layers.filter(({ weight }) => weight.shape.length > 2);
-  if (convolution.length > 1) throw refuse(`${convolution.slice(0, 3).map(({ weight }) => shown(weight)).join(" and ")} are convolutions one after the other before the blocks: a hybrid, no plain ViT`);
+  if (convolution.length > 1) throw refuse(`${weights(convolution)} are convolutions one after the other: a hybrid, no plain ViT`);
   const [conv] = convolution;
   const vectors = layers.filter((layer) => isVector(layer));
   const matrices = layers.filter(({ weight }) => weight.shape.length === 2 && squeezed(weight.shape).length === 2);
-  const isHead = (path: string) => /head|classif|(^|[._])(fc|out|output|logits|cls)|to_logits|final/.test(path) && !/patch|embed/.test(path);
+  const isHead = (path: string) => /head|classif|(^|[._])(fc|out|logits|cls)|final/.test(path) && !/patch|embed/.test(path);
   const isPatch = (path: string) => /patch|embed|proj|token|input|stem|map/.test(path);
   let patches: Matrix;
   let patchLayer: Layer;
   if (conv) {
-    if (conv.weight.shape.length !== 4) throw refuse(`${shown(conv.weight)} is no convolution of an image`);
+    if (conv.weight.shape.length !== 4) throw refuse(`${shown(conv.weight)} is no convolution of images`);
     patchLayer = conv;
     patches = linear(conv);
-    if (patches.rows !== width || matrices.some(({ path, weight: { shape } }) => shape[0] === width && shape[1] === width && isPatch(path) && !isHead(path))) {
-      const after = take(matrices, ({ path, weight: { shape } }) => shape[0] === width && shape[1] === patches.rows && !isHead(path));
-      if (!after) throw refuse(`${shown(conv.weight)} makes tokens of another width than the blocks', ${width}`);
+    if (patches.rows !== width || matrices.some(({ path, rows, columns }) => rows === width && columns === width && isPatch(path) && !isHead(path))) {
+      const after = take(matrices, ({ path, rows, columns }) => rows === width && columns === patches.rows && !isHead(path));
+      if (!after) throw refuse(`${shown(conv.weight)} makes no tokens of ${width} numbers`);
       patches = product(linear(after), patches);
     }
   } else {
-    const candidates = matrices.filter(({ weight: { shape }, path }) => shape[0] === width && !isHead(path));
-    const found = candidates.find(({ path }) => isPatch(path)) ?? candidates[0] ?? matrices.find(({ weight: { shape } }) => shape[0] === width);
+    const candidates = matrices.filter(({ path, rows }) => rows === width && !isHead(path));
+    const found = candidates.find(({ path }) => isPatch(path)) ?? candidates[0] ?? matrices.find(({ rows }) => rows === width);
     if (!found) {
-      throw refuse(`nothing maps patches to tokens of ${width} numbers`);
+      throw refuse(`nothing makes tokens of ${width} numbers`);
     }
     patchLayer = found;
     matrices.splice(matrices.indexOf(patchLayer), 1);
     patches = linear(patchLayer);
-    const before = matrices.find(({ path, weight: { shape } }) => shape[0] === patches.columns && isPatch(path) && !isHead(path));
+    const before = matrices.find(({ path, rows }) => rows === patches.columns && isPatch(path) && !isHead(path));
     if (before) {
-      const [a, b] = outside.indexOf(before.weight) < outside.indexOf(patchLayer.weight) || before.weight.shape[1] !== width ? [before, patchLayer] : [patchLayer, before];
+      const [a, b] = outside.indexOf(before.weight) < outside.indexOf(patchLayer.weight) || before.columns !== width ? [before, patchLayer] : [patchLayer, before];
       matrices.splice(matrices.indexOf(before), 1);
       patches = product(linear(b!), linear(a!));
     }
@@ -456,63 +467,80 @@ export function structureOf(all: readonly Placed[], given: Json): Structured {
   const patchNorms = vectors.filter(({ path, weight }) => /patch/.test(path) || (weight.count !== width && weight.count === patches.columns));
   const inNorm = patchNorms.find(({ weight }) => weight.count === patches.columns && !conv && (patches.columns !== width || patchNorms.length > 1));
   const outNorm = patchNorms.find((layer) => layer !== inNorm && layer.weight.count === width);
-  if (patchNorms.some((layer) => layer !== inNorm && layer !== outNorm)) throw refuse(`nothing here uses ${shown(patchNorms.find((layer) => layer !== inNorm && layer !== outNorm)!.weight)}`);
-  if ((inNorm || outNorm) && (conv || !inNorm || !outNorm)) throw refuse(`${shown((inNorm ?? outNorm)!.weight)}: such a norm of patches is not known here`);
-  const norms = vectors.filter((layer) => layer !== inNorm && layer !== outNorm);
+  const thirdNorm = patchNorms.find((layer) => layer !== inNorm && layer !== outNorm);
+  if (thirdNorm) throw unused(thirdNorm.weight);
+  if ((inNorm || outNorm) && (conv || !inNorm || !outNorm)) throw refuse(`${shown((inNorm ?? outNorm)!.weight)}: such a norm is not computed here`);
+  /** A bias that is exactly zero everywhere was never trained. */
+  const isDead = ({ bias }: Layer) => bias !== undefined && isZero(bias);
+  const leave = ({ weight, bias }: Layer) => void skipped.push(...[weight, bias!] as Placed[]);
+  let norms = vectors.filter((layer) => layer !== inNorm && layer !== outNorm);
+  if (norms.length > 1) {
+    norms.filter(isDead).forEach(leave);
+    norms = norms.filter((layer) => !isDead(layer));
+  }
   const strangeNorm = norms.find(({ weight, bias }) => weight.count !== width || !bias);
   if (strangeNorm) throw refuse(`${shown(strangeNorm.weight)} is no LayerNorm of a token`);
-  if (norms.length > 1) throw refuse(`expected one norm after the blocks, got ${norms.map(({ weight }) => shown(weight)).join(" and ")}: two in a row are not computed here`);
+  only(norms.map(({ weight }) => weight), "norm after the blocks");
   const [norm] = norms;
   let head = matrices.length > 0 ? linear(matrices[0]!) : undefined;
+  let hidden: { readonly layer: Matrix; readonly activation: unknown } | undefined;
   if (matrices.length === 2) {
-    const [a, b] = matrices[0]!.weight.shape[1] === width && matrices[1]!.weight.shape[1] === matrices[0]!.weight.shape[0] ? matrices : [matrices[1], matrices[0]];
-    if (a!.weight.shape[1] !== width || b!.weight.shape[1] !== a!.weight.shape[0]) throw refuse(`${shown(a!.weight)} and ${shown(b!.weight)} do not follow each other in a head`);
-    const between = model.ask("head_activation", ["none", "tanh", "gelu", "relu"], `${shown(a!.weight)} and ${shown(b!.weight)} make a hidden layer in the head`);
-    if (between !== undefined && between !== "none") throw refuse(`head_activation: a head with ${String(between)} between two Linears is not computed here yet`);
-    head = product(linear(b!), linear(a!));
-  } else if (matrices.length > 2) throw refuse(`expected a head of at most two Linears, got ${matrices.slice(0, 6).map(({ weight }) => shown(weight)).join(", ")}`);
-  if (head && head.columns !== width && head.columns !== 2 * width) throw refuse(`${shown(matrices[0]!.weight)}: expected a head that reads tokens of ${width} numbers`);
+    const [a, b] = matrices[0]!.columns === width && matrices[1]!.columns === matrices[0]!.rows ? matrices : [matrices[1], matrices[0]];
+    if (a!.columns !== width || b!.columns !== a!.rows) throw refuse(`${weights(matrices)} are no head`);
+    const between = model.ask("head_activation", ["none", "tanh", "gelu", "relu"], `${weights(matrices)} are a head with a hidden layer`);
+    if (between !== undefined && between !== "none") hidden = { layer: linear(a!), activation: between };
+    head = hidden ? linear(b!) : product(linear(b!), linear(a!));
+  } else if (matrices.length > 2) throw refuse(`${weights(matrices)} are no head`);
+  const fed = (hidden?.layer ?? head)?.columns;
+  if (head && fed !== width && fed !== 2 * width) throw refuse(`${shown(matrices[0]!.weight)} reads no tokens of ${width} numbers`);
 
   // The sizes.
   const prefix = token ? 1 : 0;
-  let patch: readonly [number, number] | undefined;
+  let patch: Size | undefined;
   let channels: number;
   if (conv) {
     [, channels] = conv.weight.shape as [number, number];
     patch = [conv.weight.shape[2]!, conv.weight.shape[3]!];
   } else {
     const givenChannels = given.channels as number | undefined;
-    const givenPatch = given.patch_size as [number, number] | undefined;
+    const givenPatch = given.patch_size as Size | undefined;
     channels = givenChannels ?? (givenPatch ? patches.columns / (givenPatch[0] * givenPatch[1]) : [3, 1, 4, 2].find((count) => root(patches.columns / count))) ?? 0;
     const side = root(patches.columns / channels);
     patch = givenPatch ?? (side ? [side, side] : undefined);
-    if (!patch) patch = model.ask("patch_size", [], `${shown(patchLayer.weight)} does not say`, "[rows, columns]");
+    if (!patch) patch = model.ask("patch_size", [], `${shown(patchLayer.weight)} does not show it`, "[rows, columns]");
     else if (!givenPatch) model.assume("channels", channels);
   }
   const positions = position ? rows(position) : 0;
-  let image = given.image_size as readonly [number, number] | undefined;
-  if (!image && patch) {
-    const side = root(positions - prefix) || (prefix ? root(positions) : 0);
-    if (side) image = [side * patch[0], side * patch[1]];
-    if (side) model.assume("image_size", image);
+  let image = given.image_size as Size | undefined;
+  let stride = given.patch_stride as Size | undefined;
+  const side = root(positions - prefix) || (prefix ? root(positions) : 0);
+  if (!image && patch && side) {
+    const usual = patch.map((length, axis) => (side - 1) * (stride?.[axis] ?? length) + length) as unknown as Size;
+    // Overlapping patches make more positions, so an image of an odd size may be a smaller one.
+    if (stride || usual[0] === 28 || usual[0] % 32 === 0) image = model.assume("image_size", usual);
   }
-  image ??= model.ask("image_size", [], position ? `${positions} positions do not make a square` : "the file has no positions", "[rows, columns]");
-  if (!position) model.ask("position", ["none", "sincos1d", "sincos2d"], "the file has no table of positions");
-  const count = image && patch ? Math.floor(image[0] / patch[0]) * Math.floor(image[1] / patch[1]) : 0;
+  image ??= model.ask("image_size", [], side ? "no tensor shows whether patches overlap" : position ? `${positions} positions do not make a square` : "the file has no positions", "[rows, columns]");
+  if (!position) model.ask("position", ["none", "sincos1d", "sincos2d"], "the file has no positions");
+  const cells = (step: Size) => [0, 1].reduce((product, axis) => product * (Math.floor((image![axis]! - patch![axis]!) / step[axis]!) + 1), 1);
+  if (image && patch && !stride && position && ![positions, positions - prefix].includes(cells(patch))) {
+    const step = range(patch[0] - 1).find((at) => [positions, positions - prefix].includes(cells([at + 1, at + 1])));
+    if (step !== undefined) stride = model.assume("patch_stride", [step + 1, step + 1] as Size);
+  }
+  const count = image && patch ? cells(stride ?? patch) : 0;
   if (position && count && positions < count) throw refuse(`${shown(position)}: expected positions for ${count} patches`);
 
   // What no tensor shows.
   const inner = first.qkv.rows / 3;
   const divisors = range(Math.min(inner, 64)).map((at) => at + 1).filter((heads) => inner % heads === 0);
-  const heads = first.heads ?? model.ask("heads", divisors, "no tensor shows them");
-  const place = model.ask("norm", first.norms.length === 0 ? ["pre"] : ["pre", "post"], "no tensor shows where the norms stand");
+  const heads = first.heads ?? model.ask("heads", divisors, "no tensor shows it");
+  const place = model.ask("norm", first.norms.length === 0 ? ["pre"] : ["pre", "post"], "no tensor shows it");
   const activation = first.fc1 ? model.ask("activation", ACTIVATIONS, "no tensor shows it") : "gelu";
-  const pool = head && head.columns === 2 * width ? "class_mean" : token ? model.ask("pool", ["class", "mean"], "the file has a class token, and the mean of the patches fits too") : model.ask("pool", ["mean"], "");
+  const pool = fed === 2 * width ? "class_mean" : token ? model.ask("pool", ["class", "mean"], "the class token fits, and the mean of the patches too") : model.ask("pool", ["mean"], "");
   const norm_eps = model.assume("norm_eps", 1e-5);
-  const order = !conv && channels > 1 ? model.ask("patch_order", ["channels_first", "channels_last"], `${shown(patchLayer.weight)} does not say how a patch's numbers follow each other`) : undefined;
+  const mlp_norm_after = place === "pre" && first.fc1 ? model.assume("mlp_norm_after", false) : false;
+  const order = !conv && channels > 1 ? model.ask("patch_order", ["channels_first", "channels_last"], `${shown(patchLayer.weight)} does not show it`) : undefined;
   const scale = first.standard ? "head" : model.assume<string>("attention_scale", "head");
-  if (first.norms.length === 0) throw refuse("the blocks have no norms: such a model is not computed here");
-  if (!first.fc1 && place === "post") throw refuse("blocks without an MLP whose norms follow the attention are not computed here");
+  if (first.norms.length === 0 || (!first.fc1 && place === "post")) throw refuse("such a norm is not computed here");
 
   const d = heads ? inner / (heads as number) : 0;
   if (heads && !Number.isInteger(d)) throw new Refusal(`config: heads: expected a divisor of ${inner}, got ${String(heads)}`);
@@ -535,7 +563,7 @@ export function structureOf(all: readonly Placed[], given: Json): Structured {
   }
   model.put("patch_embed.proj.bias", [width], patches.from.slice(1), patches.bias ?? zeros(width));
   if (inNorm && outNorm) {
-    if (channels > 1) throw refuse("a norm over a patch's pixels in this order is not computed here");
+    if (channels > 1) throw refuse("such a norm is not computed here");
     model.putNorm("patch_embed.norm_in", inNorm);
     model.putNorm("patch_embed.norm", outNorm);
   }
@@ -564,40 +592,58 @@ export function structureOf(all: readonly Placed[], given: Json): Structured {
     model.putMatrix(`${name}mlp.fc2`, fc2 ?? none(width, 1), true);
     scales.forEach((tensor, index) => model.put(`${name}ls${index + 1}.gamma`, [width], [tensor], (read) => read(tensor)));
   });
-  const final = given.final_norm === false ? undefined : norm;
+  const called = norm && isDead(norm) ? model.ask("final_norm", [true, false], `${shown(norm.weight)} was never trained: its bias is zero`) : given.final_norm;
+  const final = called === false ? undefined : norm;
   if (final) model.putNorm("norm", final);
+  if (hidden) model.putMatrix("pre_logits", hidden.layer, true);
   if (head) model.putMatrix("head", head, true);
 
+  exchange(model.parameters, tensors, given.map as Mapping | undefined);
   const mapping = Object.fromEntries([...model.parameters].map(([name, { from }]) => [name, from.map((tensor) => tensor.name)]));
   const used = new Set([...model.parameters.values()].flatMap(({ from }) => from));
-  if (final !== norm && norm) skipped.push(...outside.filter((tensor) => tensor === norm.weight || tensor === norm.bias) as Placed[]);
+  if (final !== norm && norm) leave(norm);
   const left = tensors.find((tensor) => !used.has(tensor) && !skipped.includes(tensor) && tensor !== position && tensor !== patchLayer.weight && !patches.from.includes(tensor));
-  if (left && count) throw refuse(`nothing here uses ${shown(left)}`);
+  if (left && count) throw unused(left);
   if (model.questions.length > 0) throw openQuestions(model.questions, mapping, blocks.length);
-  const { attention_scale: _scale, head_activation: _head, patch_order: _order, ...keys } = given;
+  const { attention_scale: _scale, head_activation: _head, patch_order: _order, map: _map, ...keys } = given;
   const config: Json = {
     prepare: null,
     position: position ? "learned" : given.position,
     ...keys,
-    image_size: image, patch_size: patch, channels, width, depth: blocks.length, heads,
+    image_size: image, patch_size: patch, ...(stride && { patch_stride: stride }), channels, width, depth: blocks.length, heads,
     ...(d * (heads as number) !== width && { head_width: d }),
-    mlp_width: mlpWidth, classes: head?.rows ?? 0, norm: place, norm_eps, final_norm: final !== undefined, activation, pool,
+    mlp_width: mlpWidth, classes: head?.rows ?? 0, norm: place, norm_eps, final_norm: final !== undefined, activation, pool, mlp_norm_after,
+    ...(hidden && { head_hidden: hidden.layer.rows, head_activation: hidden.activation }),
     prefix: token ? ["class"] : [], layer_scale: first.scales.length > 0, qkv_bias: true,
   };
-  return { config, assumed: model.assumed, skipped: skipped.map(({ name }) => name), mapping, write: (data) => written(model.parameters, data) };
+  return { config, assumed: model.assumed, skipped: skipped.map(({ name }) => name), mapping, write: (read) => written(model.parameters, read) };
+}
+
+/** Takes other tensors of the same shapes for some parameters, as the caller's map says. */
+function exchange(parameters: Map<string, Parameter>, tensors: readonly Tensor[], map: Mapping = {}): void {
+  const named = new Map(tensors.map((tensor) => [tensor.name, tensor]));
+  const none: Parameter = { shape: [], from: [], make: zeros(0) };
+  for (const [name, wanted] of Object.entries(map)) {
+    const { shape, from, make } = parameters.get(name) ?? none;
+    const to = [wanted].flat().map((one) => named.get(String(one)));
+    if (to.length !== from.length || !to.every((tensor, at) => tensor?.shape.join() === from[at]!.shape.join())) {
+      throw new Refusal(`config: map: ${quoted(name)}: expected tensors like ${listed(from) || "none: the model has no such parameter"}, got ${quoted(String(wanted))}`);
+    }
+    const other = new Map(from.map((tensor, at) => [tensor, to[at]!]));
+    parameters.set(name, { shape, from: to as Tensor[], make: (read) => make((tensor) => read(other.get(tensor) ?? tensor)) });
+  }
 }
 
 /** One error with everything that is open, and what the tensors were taken for. */
-function openQuestions(questions: readonly Question[], mapping: Structured["mapping"], depth: number): Refusal {
+function openQuestions(questions: readonly Question[], mapping: Mapping, depth: number): Refusal {
   const asked = questions.map(({ key: name, text, why }) => `config: ${name}: set ${name} to ${text}: ${why}`).join("; ");
   const table = Object.entries(mapping).filter(([name, from]) => from.length > 0 && !/^blocks\.[1-9]|\.bias$/.test(name))
     .map(([name, from]) => `${name} ← ${from.join(" + ")}`).join("\n  ");
-  const refusal = new Refusal(`${asked}\nNo tensor tells these. The tensors were taken for (${depth} blocks):\n  ${table}`);
+  const refusal = new Refusal(`${asked}\nThe tensors were taken for (${depth} blocks):\n  ${table}`);
   return Object.assign(refusal, { questions: questions.map(({ key: name, values }) => ({ key: name, values })), mapping });
 }
 
-function written(parameters: ReadonlyMap<string, Parameter>, data: Uint8Array): Uint8Array[] {
-  const read = readNumbers(data);
+function written(parameters: ReadonlyMap<string, Parameter>, read: Read): Uint8Array[] {
   const header = headerBytes(headerOf([...parameters].map(([name, { shape }]) =>
     [name, { dtype: "F32", shape, size: 4 * shape.reduce((product, length) => product * length, 1) }])));
   return [header, ...[...parameters.values()].map(({ make }) => {
@@ -616,10 +662,18 @@ export interface Bytes {
 export async function openStructure(tensors: readonly Tensor[], header: Header, given: Json, file: Bytes): Promise<Foreign> {
   const places = new Map(Object.keys(header.tensors ?? {}).map((name, at) => [name, at]));
   const placed = ([...tensors] as Placed[]).sort((a, b) => places.get(a.name)! - places.get(b.name)!);
-  const { config, assumed, skipped, write } = structureOf(placed, given);
-  if (header.size > MOST_BYTES) throw refuse(`expected at most ${MOST_BYTES} bytes of a model with names of its own, got ${header.size}`);
-  const pieces = write((await file.peek(header.size)).subarray(header.bytes));
+  const everyAnswer = () => true;
+  try {
+    structureOf(placed, given, everyAnswer); // refuses another model before it is downloaded
+  } catch (error) {
+    if (!(error as Refusal).questions) throw error;
+  }
+  if (header.size > MOST_BYTES) throw refuse(`expected at most ${MOST_BYTES} bytes, got ${header.size}`);
+  const data = (await file.peek(header.size)).subarray(header.bytes);
+  const read = readNumbers(data);
+  const { config, assumed, skipped, mapping, write } = structureOf(placed, given, (tensor) => read(tensor).every((value) => value === 0));
+  const pieces = write(read);
   file.cancel();
   const written = new Blob(pieces as Uint8Array<ArrayBuffer>[]);
-  return { config, map: undefined, written, origin: { family: "a model of its own", assumed, skipped, projection: null } };
+  return { config, map: undefined, written, origin: { family: "a model of its own", assumed, skipped, projection: null, mapping } };
 }

@@ -29,7 +29,7 @@ export async function identify(file: Incoming, replacement: string | undefined, 
   const own = typeof vitrine === "string" ? vitrine : undefined;
   const json = withPrepare(own ?? replacement ?? "{}", prepare);
   const config = objectIn(json);
-  const ours = { file, config: own === json ? undefined : json, map: undefined, origin: { ...OWN, skipped: [], assumed: problemOf(config ?? {}) } };
+  const ours = { file, config: own === json ? undefined : json, map: undefined, origin: { ...OWN, skipped: [], mapping: {}, assumed: problemOf(config ?? {}) } };
   const refused = !tensors || !config || header.size > MAX_FILE_BYTES; // the core says why
   if (refused || (own !== undefined && hasOwn(tensors, OUR_NAME))) return ours;
   const { identifyForeign } = await foreignBundle();

@@ -13,12 +13,13 @@ export interface Asked {
 }
 
 /** Matches the package's message, "config: heads: set heads to 2, 3 or 6: …". */
-const ASKS = /\bconfig: (\w+): set \1 to ([^:]+):/;
+const ASKS = /\bconfig: (\w+): set \1 to ([^:]+):/g;
 
-export function askedBy(error: unknown): Asked | undefined {
-  const found = error instanceof VitError && ASKS.exec(error.message);
-  if (!found) return undefined;
-  const [, key, values] = found;
+/** All that an error asks for. */
+export const askedBy = (error: unknown): Asked[] =>
+  error instanceof VitError ? [...error.message.matchAll(ASKS)].map(([, key, values]) => asked(key!, values!)) : [];
+
+function asked(key: string, values: string): Asked {
   const [what, about = ""] = values.split(/, (?=whether )/);
   const [, several] = /^\[(.*)\]$/.exec(what) ?? [];
   const words = what.split(/, | or /);

@@ -113,8 +113,8 @@ const reader = buildReader<Wanted, Loaded & Wanted & { seconds: number }, Readin
     fit();
   },
   refused(wanted, error) {
-    const asked = askedBy(error);
-    if (asked) ask(asked);
+    const all = askedBy(error);
+    if (all.length > 0) ask(all);
     else refuse("checkpoint", error, () => void reader.load(wanted));
   },
   isStale: () => state.photo !== undefined &&
@@ -157,11 +157,10 @@ function load(wanted: File[], pixels = ""): void {
   void reader.load({ files, pixels });
 }
 
-/** Adds a field for a key that the files do not tell. The answer goes into the config field. */
-function ask(asked: Asked): void {
-  const { key } = asked;
+/** Adds a field for each key that the files do not tell. The answers go into the config field. */
+function ask(all: readonly Asked[]): void {
   const fields = element("asked");
-  const answer = (value: unknown) => {
+  const answer = (key: string) => (value: unknown) => {
     try {
       configField.value = JSON.stringify({ ...toldBy(configField.value), [key]: value });
     } catch (error) {
@@ -169,9 +168,11 @@ function ask(asked: Asked): void {
     }
     load(files, select("pixels").value);
   };
-  fields.querySelector(`[data-key=${key}]`)?.remove();
-  fields.append(fieldFor(asked, answer));
-  tell({ kind: "asking", text: () => ownWords().asks(plain(key)) });
+  for (const asked of all) {
+    fields.querySelector(`[data-key=${asked.key}]`)?.remove();
+    fields.append(fieldFor(asked, answer(asked.key)));
+  }
+  tell({ kind: "asking", text: () => ownWords().asks(all.map(({ key }) => plain(key)).join(", ")) });
 }
 
 function tell(notice: Notice): void {

@@ -197,7 +197,7 @@ export function drawFacts(list: HTMLElement, state: OwnState): void {
       say.classes(classes) + (config.untrained ? say.untrained : ""),
     ...(names && { [say.names]: say.imagenet }),
     ...(family !== "vitrine" && { [say.family]: family }),
-    ...(assumed.length > 0 && { [say.assumed]: assumed.map((key) => `${key}: ${String(config[key])}`).join(", ") }),
+    ...(assumed.length > 0 && { [say.assumed]: assumed.map((key) => (key in config ? `${key}: ${String(config[key])}` : key)).join(", ") }),
     ...(skipped.length > 0 && { [say.skipped]: say.tensors(skipped.length) }),
     [say.load]: say.loaded(size(bytes), decimal(seconds, 1)),
     [say.memory]: say.used(size(model.memory)),
