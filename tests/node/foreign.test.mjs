@@ -29,7 +29,7 @@ const MODELS = {
   siglip: { heads: 2, norm_eps: 1e-6, activation: "gelu_tanh" },
   siglip_of_timm: { heads: 2, activation: "gelu_tanh" },
   vit_pytorch: { heads: 2, pool: "class" },
-  vit_pytorch_before: { pool: "class" },
+  vit_pytorch_before: { heads: 1, pool: "class" },
   deit3: { heads: 2 },
   dinov2_of_the_hub: { heads: 2 },
   mae_with_decoder: { heads: 2 },
@@ -53,7 +53,7 @@ const MODELS = {
   timm_prr: { heads: 2, pool: "prr" },
   timm_prr_of_all: { heads: 2, pool: "prr" },
   timm_mean_of_all: { heads: 2, pool_prefix: true },
-  vit_pytorch_mean_before: { pool: "mean" },
+  vit_pytorch_mean_before: { heads: 1, pool: "mean" },
   vit_of_another_grid: { heads: 2, image_size: [8, 16], position_size: [8, 20] },
 };
 

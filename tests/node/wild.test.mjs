@@ -154,3 +154,9 @@ test("labels rank the answers and never choose one", async () => {
     return load(weights, options).then(() => assert.fail("expected a failure"), (error) => error);
   }
 });
+
+test("another script's words for the keys answer too, in a config beside the weights", async () => {
+  const { config } = await load({ weights: fileOf(two), config: { num_heads: 4, norm_first: true, act_layer: "ReLU", pooling: "cls", lr: 1e-3, mean: 0.5, std: [0.25] } });
+  assert.deepEqual([config.prepare.mean, config.prepare.std], [[0.5], [0.25]]);
+  assert.deepEqual([config.heads, config.norm, config.activation, config.pool], [4, "pre", "relu", "class"]);
+});

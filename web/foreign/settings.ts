@@ -1,5 +1,5 @@
 /**
- * Settings that a training script saved beside the weights, which pickle.ts passes on as the metadata's `beside`.
+ * Settings that a training script saved beside the weights, in the same pickle or as a config.json.
  * This is a bundle of its own, loaded only for a file that has some.
  */
 import type { Json } from "../base/json.js";
@@ -17,15 +17,18 @@ const WORDS: Readonly<Record<string, string>> = {
   labels: "labels classes class_names class_to_idx idx_to_class",
 };
 
-/** A config of ours from these settings. What is not understood is left out, and so is asked for. */
-export function besideOf(metadata: unknown): Json {
-  const beside = JSON.parse(String((metadata as Json).beside)) as Json;
+/** A config of ours from settings as JSON; the last text wins. What is not understood is left out, and so is asked for. */
+export function besideOf(texts: readonly string[]): Json {
+  const beside = Object.assign({}, ...texts.map((text) => JSON.parse(text) as Json)) as Json;
   const given: Record<string, unknown> = {};
   for (const [ours, words] of Object.entries(WORDS)) {
     const value = words.split(" ").map((word) => beside[word]).find((one) => one !== undefined);
     const meant = value === undefined ? undefined : meaningOf(ours, value);
     if (meant !== undefined) given[ours] = meant;
   }
+  const [mean, std] = [beside.mean, beside.std].map((value) => [value].flat());
+  const isChannels = (values: readonly unknown[]) => values.length <= 4 && values.every((one) => typeof one === "number");
+  if (isChannels(mean!) && isChannels(std!)) given.prepare = { kind: "photo", resize: null, mean, std };
   return given;
 }
 

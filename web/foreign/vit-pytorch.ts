@@ -29,7 +29,7 @@ export const VIT_PYTORCH: readonly Family[] = [{
     head mlp_head.1`,
   fixed: { norm: "pre", norm_eps: 1e-5, activation: "gelu" },
   assumed: ["image_size", "norm_eps", "activation"],
-  heads: {},
+  heads: { 64: 0, 128: 0 }, // small models are mostly copies of its code, whose heads are narrower
   patchOrder: "channels_last",
   bare: true,
   resize: "antialias",

@@ -34,8 +34,9 @@ export async function identify(file: Incoming, replacement: string | undefined, 
   if (refused || (own !== undefined && hasOwn(tensors, OUR_NAME))) return ours;
   const { identifyForeign } = await foreignBundle();
   try {
-    const beside = isObject(metadata) && metadata.beside ? (await settingsBundle()).besideOf(metadata) : {};
-    const foreign = await identifyForeign(header, { ...beside, ...config }, own !== undefined, file, structureBundle);
+    const beside = [isObject(metadata) && metadata.beside, own === undefined && replacement].filter((text) => typeof text === "string");
+    const told = beside.length > 0 ? (await settingsBundle()).besideOf(beside) : {};
+    const foreign = await identifyForeign(header, { ...told, ...config }, own !== undefined, file, structureBundle);
     if (!foreign) return ours;
     const origin = { ...foreign.origin, ...(own !== undefined && OWN) };
     const assumed = [...origin.assumed, ...problemOf(foreign.config)];

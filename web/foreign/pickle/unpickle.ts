@@ -232,12 +232,18 @@ class Machine {
     else throw odd("a call of something that is no function");
   }
 
-  /** Drops the state of a value, because only the items of a value are used here. */
+  /** Drops the state of a value but for settings, such as argparse.Namespace keeps them. */
   build(): void {
     const state = this.pop();
     const made = this.top();
     if (!(made instanceof Dict || made instanceof Tensor)) throw odd("a state for something that has none");
-    if (made instanceof Opaque && state instanceof Dict) made.isModule = state.entries.has("_modules");
+    if (!(made instanceof Opaque && state instanceof Dict)) return;
+    made.isModule = state.entries.has("_modules");
+    if (made.isModule || made.isTensor) return;
+    this.#spend(COST.entry * state.entries.size);
+    for (const [key, value] of state.entries) {
+      if (["number", "string", "boolean"].includes(typeof value) || Array.isArray(value)) made.entries.set(key, value);
+    }
   }
 
   name(module: Value, name: Value): void {
