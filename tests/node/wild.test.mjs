@@ -160,3 +160,12 @@ test("another script's words for the keys answer too, in a config beside the wei
   assert.deepEqual([config.prepare.mean, config.prepare.std], [[0.5], [0.25]]);
   assert.deepEqual([config.heads, config.norm, config.activation, config.pool], [4, "pre", "relu", "class"]);
 });
+
+test("a block that stands alone is called as often as depth says", async () => {
+  const weights = fileOf({ ...around, ...blockOf("b.0") });
+  const once = await load({ weights, config: answers });
+  assert.ok(once.assumed.includes("depth"));
+  assert.equal(once.config.depth, 1);
+  assert.equal((await load({ weights, config: { ...answers, depth: 3 } })).config.depth, 3);
+  for (const depth of [0, 1.5, 1e9, "many"]) assert.match((await failure({ weights, config: { ...answers, depth } })).message, /config: depth: expected 1 to 64, got /);
+});

@@ -43,6 +43,8 @@ interface Layer {
 
 const MOST_BLOCK_TENSORS = 400;
 const MOST_TENSORS = 5000;
+/** How often a model may call the same block. */
+const MOST_CALLS = 64;
 /** The most bytes that are written anew. */
 const MOST_BYTES = 2 ** 29;
 
@@ -412,6 +414,11 @@ export function structureOf(all: readonly Placed[], given: Json, isZero: (tensor
   const blocks = parts.map((part) => readBlock(part, width));
   const first = blocks[0]!;
   const model = new Model(given);
+  if (blocks.length === 1) { // it may be called several times
+    const depth = model.assume("depth", 1);
+    if (!Number.isInteger(depth) || depth < 1 || depth > MOST_CALLS) throw new Refusal(`config: depth: expected 1 to ${MOST_CALLS}, got ${quoted(String(depth))}`);
+    blocks.push(...Array<Block>(depth - 1).fill(first));
+  }
 
   // What lies outside the blocks.
   const { layers, alone } = layersOf(outside.map((tensor) => [tensor.name, tensor] as const));
