@@ -169,3 +169,16 @@ test("a block that stands alone is called as often as depth says", async () => {
   assert.equal((await load({ weights, config: { ...answers, depth: 3 } })).config.depth, 3);
   for (const depth of [0, 1.5, 1e9, "many"]) assert.match((await failure({ weights, config: { ...answers, depth } })).message, /config: depth: expected 1 to 64, got /);
 });
+
+test("a mean's norm in a Sequential with the head follows it, another goes before it; both are guesses", async () => {
+  const { "answer.weight": _weight, "answer.bias": _bias, ...rest } = two;
+  const normed = (name) => fileOf({ ...rest, [`${name}.weight`]: [8], [`${name}.bias`]: [8], "answer.1.weight": [3, 8], "answer.1.bias": [3] });
+  const mean = { ...answers, pool: "mean", final_norm: true };
+  for (const [name, key] of [["answer.0", "fc_norm"], ["last", "norm"]]) {
+    const vit = await load({ weights: normed(name), config: mean });
+    assert.deepEqual(vit.mapping[`${key}.weight`], [`${name}.weight`]);
+    assert.deepEqual(vit.assumed.filter((one) => /fc_norm|pool_prefix/.test(one)), ["fc_norm", "pool_prefix"]);
+  }
+  const vit = await load({ weights: normed("last"), config: { ...mean, fc_norm: true, pool_prefix: true } });
+  assert.deepEqual([vit.mapping["fc_norm.weight"], vit.config.pool_prefix], [["last.weight"], true]);
+});

@@ -53,14 +53,20 @@ export async function settle<Image, Loaded extends Model<Image>>(
   const tried: { readonly answers: Answers; readonly far: number; readonly open: readonly Question[] }[] = [];
   const sorted = () => [...tried].sort((a, b) => a.far - b.far);
   const waiting: Answers[] = [{}];
-  let guesses: Answers[] | undefined;
+  const guesses: Answers[] = [];
+  const varied = new Set<Answers>();
+  const seen = new Set<string>();
+  /** Nothing fits, so what loading guessed is tried too: one key of the nearest answers after the other. */
   const guess = () => {
-    if (!labelled && tried.some(({ far }) => far <= SURE)) return undefined;
-    // Nothing fits, so what loading guessed is tried too: first one key, and first with the nearest answers.
-    guesses ??= sorted().flatMap(({ answers, open }) => combinations(open).slice(1).map((one) => ({
-      changes: open.filter(({ key, values }) => one[key] !== values[0]).length + Number(RARE.includes(String(one.activation))),
-      answers: { ...answers, ...one },
-    }))).sort((a, b) => a.changes - b.changes).slice(0, MOST_TRIED - tried.length).map(({ answers }) => answers);
+    if (tried.length >= MOST_TRIED || (!labelled && tried.some(({ far }) => far <= SURE))) return undefined;
+    while (guesses.length === 0) {
+      const next = sorted().find(({ answers }) => !varied.has(answers));
+      if (!next) return undefined;
+      varied.add(next.answers);
+      const others = next.open.flatMap(({ key, values }) => values.map((value) => ({ ...next.answers, [key]: value })));
+      guesses.push(...others.filter((one) => !seen.has(textOf(one))));
+      others.forEach((one) => seen.add(textOf(one)));
+    }
     return guesses.shift();
   };
   for (let answers; (answers = waiting.shift() ?? guess()); ) {
@@ -75,7 +81,7 @@ export async function settle<Image, Loaded extends Model<Image>>(
       waiting.push(...combinations(usual).map((some) => ({ ...answers, ...some })));
       return undefined;
     });
-    if (waiting.length + tried.length > MOST_TRIED) throw fail(`examples: more than ${MOST_TRIED} combinations are open; set some keys in config`);
+    if (waiting.length > MOST_TRIED) throw fail(`examples: more than ${MOST_TRIED} combinations are open; set some keys in config`);
     if (!model) continue;
     let far = 0;
     for (const { image, logits, label } of examples) {
@@ -84,12 +90,11 @@ export async function settle<Image, Loaded extends Model<Image>>(
       const apart = logits ? farthest(answer.logits, logits) : far + Number(best!.label !== label && best!.index !== label);
       if (!(apart <= far)) far = apart; // NaN counts
     }
-    tried.push({ answers, far, open: guesses ? [] : guessed(model).filter(({ key }) => key === "activation" || !(key in answers)) });
+    tried.push({ answers, far, open: guessed(model).filter(({ key }) => key === "activation" || !(key in answers)) });
     model.dispose();
   }
   if (labelled) {
-    const once = new Map(sorted().map(({ answers, far }) => [JSON.stringify(answers), { config: answers, right: examples.length - far }]));
-    const ranking = [...once.values()];
+    const ranking = sorted().map(({ answers, far }) => ({ config: answers, right: examples.length - far }));
     const best = ranking.slice(0, MOST_SHOWN).map(({ config, right }) => `${right} of ${examples.length} right with ${JSON.stringify(config)}`);
     throw fail(`examples: labels only rank: ${best.join(", ")}; set config to one of these, or give logits, which settle it`, { ranking });
   }
@@ -107,18 +112,19 @@ function sizesOf(image: unknown): readonly (readonly [number, number])[] {
   return [1, 3].map((channels) => Math.sqrt(length / channels)).filter((side) => side > 0 && Number.isInteger(side)).map((side) => [side, side]);
 }
 
-/** The keys that were guessed, and their other values; first those that were guessed. */
+const textOf = (answers: Answers) => JSON.stringify(Object.entries(answers).sort());
+
+/** The keys that were guessed, and their other values. */
 function guessed({ assumed, config }: Model<never>): Question[] {
   const heads = Array.from({ length: Math.min(64, config.width) }, (_, at) => at + 1).filter((count) => config.width % count === 0);
   const values: Readonly<Record<string, readonly unknown[]>> = {
-    heads, activation: ["gelu", "relu", ...RARE], norm: ["pre", "post"], mlp_norm_after: [false, true], attention_scale: ["head", "width", "none"],
+    heads, activation: ["gelu", "relu", ...RARE], norm: ["pre", "post"], mlp_norm_after: [false, true], fc_norm: [false, true], pool_prefix: [false, true], attention_scale: ["head", "width", "none", "after_softmax"],
   };
   const now = config as unknown as Answers;
   return Object.entries(values).filter(([key]) => key === "activation" || assumed.includes(key))
     .map(([key, all]) => {
-      const first = now[key] ?? all[0];
-      const others = assumed.includes(key) ? all : RARE;
-      return { key, values: [first, ...others.filter((value) => value !== first)] };
+      const values = assumed.includes(key) ? all : RARE;
+      return { key, values: values.filter((value) => value !== (now[key] ?? all[0])) };
     });
 }
 

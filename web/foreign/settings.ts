@@ -19,7 +19,9 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** A config of ours from settings as JSON; the last text wins. What is not understood is left out, and so is asked for. */
 export function besideOf(texts: readonly string[]): Json {
-  const beside = Object.assign({}, ...texts.map((text) => JSON.parse(text) as Json)) as Json;
+  const all = Object.assign({}, ...texts.map((text) => JSON.parse(text) as Json)) as Json;
+  const nested = Object.entries(all).filter(([key, value]) => /model|param|arg|config|net|vit/i.test(key) && value instanceof Object && !Array.isArray(value));
+  const beside = { ...Object.assign({}, ...nested.map(([, value]) => value as Json)), ...all } as Json;
   const given: Record<string, unknown> = {};
   for (const [ours, words] of Object.entries(WORDS)) {
     const value = words.split(" ").map((word) => beside[word]).find((one) => one !== undefined);

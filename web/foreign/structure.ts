@@ -239,6 +239,9 @@ function take(layers: Layer[], test: (layer: Layer) => boolean): Layer | undefin
   return at < 0 ? undefined : layers.splice(at, 1)[0];
 }
 
+/** The path of the module that has a layer. */
+const parent = (layer: Layer | undefined) => layer?.path.replace(/\.?[^.]*$/, "");
+
 const linear = (layer: Layer): Matrix => ({
   ...layer,
   from: [layer.weight, ...(layer.bias ? [layer.bias] : [])],
@@ -489,7 +492,8 @@ export function structureOf(all: readonly Placed[], given: Json, isZero: (tensor
   if (strangeNorm) throw refuse(`${shown(strangeNorm.weight)} is no LayerNorm of a token`);
   only(norms.map(({ weight }) => weight), "norm after the blocks");
   const [norm] = norms;
-  let head = matrices.length > 0 ? linear(matrices[0]!) : undefined;
+  const [headLayer] = matrices;
+  let head = headLayer && linear(headLayer);
   let hidden: { readonly layer: Matrix; readonly activation: unknown } | undefined;
   if (matrices.length === 2) {
     const [a, b] = matrices[0]!.columns === width && matrices[1]!.columns === matrices[0]!.rows ? matrices : [matrices[1], matrices[0]];
@@ -551,8 +555,9 @@ export function structureOf(all: readonly Placed[], given: Json, isZero: (tensor
 
   const d = heads ? inner / (heads as number) : 0;
   if (heads && !Number.isInteger(d)) throw new Refusal(`config: heads: expected a divisor of ${inner}, got ${String(heads)}`);
-  const factor = scale === "width" ? Math.sqrt(d) / Math.sqrt(width) : scale === "none" ? Math.sqrt(d) : 1;
-  if (!["head", "width", "none"].includes(scale as string)) throw new Refusal("config: attention_scale: expected head (√d), width (√D) or none");
+  const scales = new Map([["head", [1, 1]], ["width", [Math.sqrt(d / width), 1]], ["none", [Math.sqrt(d), 1]], ["after_softmax", [Math.sqrt(d), 1 / Math.sqrt(width)]]]);
+  const [ofQueries, ofValues] = scales.get(scale) ?? [];
+  if (!ofQueries) throw new Refusal(`config: attention_scale: expected ${[...scales.keys()].join(", ")}`);
 
   // The parameters.
   const flat = (read: (tensor: Tensor) => Float32Array) => patches.weight(read);
@@ -591,7 +596,7 @@ export function structureOf(all: readonly Placed[], given: Json, isZero: (tensor
     const [norm1, norm2 = norm1] = own as [Layer, Layer?];
     model.putNorm(`${name}norm1`, norm1);
     model.putNorm(`${name}norm2`, norm2!);
-    const scaled = (make: Make): Make => (read) => make(read).map((value, index, { length }) => (index < length / 3 ? value * factor : value));
+    const scaled = (make: Make): Make => (read) => make(read).map((value, index, { length }) => value * (index < length / 3 ? ofQueries : index < (2 * length) / 3 ? 1 : ofValues!));
     model.putMatrix(`${name}attn.qkv`, { ...qkv, weight: scaled(qkv.weight), bias: qkv.bias && scaled(qkv.bias) }, true);
     model.putMatrix(`${name}attn.proj`, proj, true);
     const none = (rowCount: number, columns: number): Matrix => ({ rows: rowCount, columns, from: [], bias: undefined, weight: zeros(rowCount * columns) });
@@ -601,7 +606,11 @@ export function structureOf(all: readonly Placed[], given: Json, isZero: (tensor
   });
   const called = norm && isDead(norm) ? model.ask("final_norm", [true, false], `${shown(norm.weight)} was never trained: its bias is zero`) : given.final_norm;
   const final = called === false ? undefined : norm;
-  if (final) model.putNorm("norm", final);
+  // A mean's norm is before it, or after it, as in a Sequential of norm and head. For the class token both are one.
+  const inHead = norm !== undefined && parent(norm) !== "" && parent(norm) === parent(headLayer);
+  const isAfter = final && pool === "mean" ? model.assume("fc_norm", inHead) : false;
+  const pool_prefix = token && pool === "mean" ? model.assume("pool_prefix", false) : false;
+  if (final) model.putNorm(isAfter ? "fc_norm" : "norm", final);
   if (hidden) model.putMatrix("pre_logits", hidden.layer, true);
   if (head) model.putMatrix("head", head, true);
 
@@ -612,14 +621,14 @@ export function structureOf(all: readonly Placed[], given: Json, isZero: (tensor
   const left = tensors.find((tensor) => !used.has(tensor) && !skipped.includes(tensor) && tensor !== position && tensor !== patchLayer.weight && !patches.from.includes(tensor));
   if (left && count) throw unused(left);
   if (model.questions.length > 0) throw openQuestions(model.questions, mapping, blocks.length);
-  const { attention_scale: _scale, head_activation: _head, patch_order: _order, map: _map, ...keys } = given;
+  const { attention_scale: _scale, head_activation: _head, patch_order: _order, fc_norm: _after, map: _map, ...keys } = given;
   const config: Json = {
     prepare: null,
     position: position ? "learned" : given.position,
     ...keys,
     image_size: image, patch_size: patch, ...(stride && { patch_stride: stride }), channels, width, depth: blocks.length, heads,
     ...(d * (heads as number) !== width && { head_width: d }),
-    mlp_width: mlpWidth, classes: head?.rows ?? 0, norm: place, norm_eps, final_norm: final !== undefined, activation, pool, mlp_norm_after,
+    mlp_width: mlpWidth, classes: head?.rows ?? 0, norm: place, norm_eps, final_norm: final !== undefined, activation, pool, pool_prefix, mlp_norm_after,
     ...(hidden && { head_hidden: hidden.layer.rows, head_activation: hidden.activation }),
     prefix: token ? ["class"] : [], layer_scale: first.scales.length > 0, qkv_bias: true,
   };
