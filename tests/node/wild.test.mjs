@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { shared } from "./golden.mjs";
+import { readSafetensors, splitFile } from "../../web/base/safetensors.mjs";
+import { farthest, modelBytes, shared, slice } from "./golden.mjs";
 import { around, blockOf, fileOf, two } from "./stranger.mjs";
 import { load } from "./support.mjs";
 
@@ -65,6 +66,22 @@ for (const name of cases) {
     assert.deepEqual([vit.config.heads, vit.config.norm], [truth.heads, truth.norm]);
     const wrong = examples.map(({ image, logits: right }) => ({ image, logits: right.map((logit) => logit + 1) }));
     await assert.rejects(load(weights, { examples: wrong }), /none of \d+ combinations .* the nearest, \{.*\}, is \S+ apart/);
+  });
+}
+
+/** Tutorials' models that PyTorch ran (tests/golden/homemade.py). */
+for (const name of ["overlapping_hidden_head", "slices_norm_after", "twice_post_relu", "unscaled_mean"]) {
+  test(`homemade/${name} asks, and with the answers gives PyTorch's logits; examples settle it too`, async () => {
+    const weights = modelBytes(`homemade/${name}`), file = modelBytes(`homemade/${name}.golden`);
+    const config = JSON.parse(splitFile(file).header.__metadata__.answers);
+    const { tensors } = readSafetensors(file);
+    const [images, logits] = ["images", "logits"].map((tensor) => ({ shape: tensors.get(tensor).shape, values: tensors.get(tensor).data }));
+    const { questions } = await failure(weights);
+    assert.ok(questions.every(({ key }) => key in config), JSON.stringify(questions));
+    const pairs = Array.from({ length: images.shape[0] }, (_, at) => ({ image: slice(images, at), logits: slice(logits, at) }));
+    for (const vit of [await load({ weights, config }), await load(weights, { examples: pairs })]) {
+      for (const { image, logits: want } of pairs) assert.ok(farthest((await vit.classify(image)).logits, want) <= 1e-5);
+    }
   });
 }
 

@@ -59,7 +59,7 @@ export function readSafetensors(bytes) {
     if (!(dtype in TYPES)) throw new Error(`${name}: expected F32 or I8, got ${dtype}`);
     tensors.set(name, { shape, data: new TYPES[dtype](new Uint8Array(data.subarray(...data_offsets)).buffer) });
   }
-  return { config: metadata && JSON.parse(metadata.vitrine), tensors };
+  return { config: metadata?.vitrine && JSON.parse(metadata.vitrine), tensors };
 }
 
 /** The inverse of readSafetensors. */
