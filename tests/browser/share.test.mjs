@@ -490,13 +490,17 @@ describe("sharing and saving", { skip }, () => {
     assert.ok(bytes.length <= 60_000, `${bytes.length} bytes`);
   });
 
-  test("the footer links to the source only if package.json names it", () => {
+  test("the footer links the source and the documents: in the repository that package.json names, else beside the page", async () => {
     assert.equal(sourceOf({}), undefined);
     assert.equal(sourceOf({ repository: "some words" }), undefined);
     assert.equal(sourceOf({ repository: { url: "javascript:alert(1)" } }), undefined);
     assert.equal(sourceOf({ repository: { url: "git+https://example.org/a/b.git" } }), "https://example.org/a/b");
     assert.equal(sourceOf({ repository: "github:a/b" }), "https://github.com/a/b");
-    assert.equal(fillFooter("[<!-- source -->]", {}, ""), "[]");
+    assert.match(fillFooter("<!-- source -->", {}, ""), /^<a href="source\.tar\.gz"[^>]*>Source<\/a> <a href="documents\.txt"/);
+    const listed = execFileSync("tar", ["-tzf", join(pageFolder, "source.tar.gz")], { encoding: "utf8" });
+    assert.match(listed, /^vitrine\/src\/vit\.h$/m);
+    assert.doesNotMatch(listed, /\.safetensors$/m);
+    assert.match(await readFile(join(pageFolder, "documents.txt"), "utf8"), /^# Using Vitrine$/m);
     assert.match(fillFooter("<!-- source -->", { repository: "a/b" }, ""), /^<a href="https:/);
   });
 });

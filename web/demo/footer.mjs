@@ -1,4 +1,5 @@
 /** Fills the page's footer when the page is built. */
+import { DOCUMENTS, SOURCE } from "./source.mjs";
 
 const escape = (text) => text.replace(/[&<>"]/g, (char) => `&#${char.charCodeAt(0)};`);
 
@@ -11,10 +12,12 @@ export function sourceOf({ repository }) {
   return /^https?:\/\//.test(address ?? "") ? address : undefined;
 }
 
-/** Fills the comments <!-- source --> and <!-- licence --> of the page. Documents are where the source is. */
+/** Fills the comments <!-- source --> and <!-- licence --> of the page. Source and documents are in the repository,
+ *  or lie beside the page. */
 export function fillFooter(html, manifest, licence) {
-  const source = sourceOf(manifest);
+  const repository = sourceOf(manifest);
+  const [source, documents] = repository ? [repository, `${repository}#readme`] : [SOURCE, DOCUMENTS];
   const link = (address, key, text) => `<a href="${escape(address)}" data-text="page.${key}">${text}</a>`;
-  const links = source ? `${link(source, "source", "Source")} ${link(`${source}#readme`, "documents", "Documents")}` : "";
+  const links = `${link(source, "source", "Source")} ${link(documents, "documents", "Documents")}`;
   return html.replaceAll("<!-- source -->", () => links).replace("<!-- licence -->", () => escape(licence));
 }

@@ -6,6 +6,7 @@ import { HEADERS, POLICY } from "../base/headers.mjs";
 import { mnistDigits } from "./mnist.mjs";
 import { offline } from "./offline/plugin.ts";
 import { previewTags } from "./preview.mjs";
+import { source } from "./source.mjs";
 import { translations } from "./texts/translations.mjs";
 import { worstDigits } from "./worst.mjs";
 
@@ -44,7 +45,7 @@ const halves = [["beginning", "patches|score|block|positions|layers"], ["end", "
 export default defineConfig({
   root: here("."),
   base: "./",
-  plugins: [policy, footer, preview, worstDigits(), mnistDigits(), translations(), offline()],
+  plugins: [policy, footer, preview, worstDigits(), mnistDigits(), translations(), source(), offline()],
   resolve: { alias: { "vitrine/train": here("../../dist/train.js"), vitrine: here("../../dist/vit.js") } },
   // The progress bar needs the files' sizes, because a compressed answer has no length.
   define: {

@@ -5,8 +5,12 @@ import { join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import type { Plugin } from "vite";
+import { DOCUMENTS, SOURCE } from "../source.mjs";
 
-const source = fileURLToPath(new URL("./worker.ts", import.meta.url));
+const worker = fileURLToPath(new URL("./worker.ts", import.meta.url));
+/** No visit needs them. */
+const NOT_KEPT = ["preview.png", SOURCE, DOCUMENTS];
+
 const isFile = (entry: { isFile(): boolean }) => entry.isFile();
 
 export function offline(): Plugin {
@@ -25,7 +29,7 @@ export function offline(): Plugin {
       const build = fingerprint(names);
       writeFileSync(page, withBuild(readFileSync(page, "utf8"), build));
       const files = names
-        .filter((name) => name !== page && name !== join(folder, "preview.png")) // no page asks for it
+        .filter((name) => name !== page && !NOT_KEPT.some((one) => name === join(folder, one)))
         .map((name) => name.slice(folder.length + 1).replaceAll(sep, "/"));
       await writeWorker(join(folder, "sw.js"), { BUILD: build, FILES: files });
     },
@@ -49,7 +53,7 @@ async function writeWorker(file: string, values: Record<string, unknown>): Promi
   const define = Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, JSON.stringify(value)]),
   );
-  const bundle = await rolldown({ input: source, transform: { define } });
+  const bundle = await rolldown({ input: worker, transform: { define } });
   await bundle.write({ file, format: "iife", minify: true });
   await bundle.close();
 }
