@@ -15,10 +15,10 @@ type Own = typeof import("./own/main.ts");
 let own: Promise<Own> | undefined;
 let failed = false;
 
-/** A button of the second tab that was pressed before its code was there. It is pressed again then. */
-let pressed: HTMLElement | undefined;
+/** The id of a button of the second tab that was pressed before its code was there. */
+let pressed = "";
 const keepPress = ({ target }: Event) => {
-  pressed = (target as Element).closest<HTMLElement>("button[data-text]") ?? pressed;
+  pressed = (target as Element).closest("button[data-text]")?.id || pressed;
 };
 element("own").addEventListener("click", keepPress);
 
@@ -36,8 +36,8 @@ async function withOwn(use: (own: Own) => void): Promise<void> {
     if (status.querySelector("#own-retry")) Object.assign(status, { className: "", textContent: "" });
     use(code);
     element("own").removeEventListener("click", keepPress);
-    pressed?.click();
-    pressed = undefined;
+    code.press(pressed);
+    pressed = "";
     return;
   }
   own = undefined;

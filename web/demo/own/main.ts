@@ -306,17 +306,31 @@ function rename(): void {
 /** Must be called when the visitor leaves the tab. */
 export const leave = stopCamera;
 
-for (const name of ["photo", "folder"]) {
-  element(`choose-${name}`).addEventListener("click", () => element(`${name}-input`).click());
-}
+/** What the tab's buttons do, by their ids without own-. */
+const buttons: Readonly<Record<string, () => void>> = {
+  "choose-photo": () => element("photo-input").click(),
+  "choose-folder": () => element("folder-input").click(),
+  random() {
+    if (!state.photo) lookAt(examplePhoto());
+    begin([randomCheckpoint()]);
+  },
+  digits: () => void readDigits(),
+  example() {
+    stopCamera();
+    lookAt(examplePhoto());
+  },
+  camera: () => void toggleCamera(),
+};
+for (const [id, act] of Object.entries(buttons)) element(id).addEventListener("click", act);
+
+/** Does what a button does that was pressed before this code was there. */
+export const press = (id: string): void => buttons[id.replace("own-", "")]?.();
+
 for (const name of ["photo", "folder", "files"]) {
   onChosen(element<HTMLInputElement>(`${name}-input`), (files) => accept(chosen(files)));
 }
-element("random").addEventListener("click", () => {
-  if (!state.photo) lookAt(examplePhoto());
-  begin([randomCheckpoint()]);
-});
-element("digits").addEventListener("click", async () => {
+
+async function readDigits(): Promise<void> {
   stopCamera();
   lookAt(digitPhoto());
   state.progress = { wanted: { files: [], pixels: "" }, loaded: 0, total: DIGITS.bytes };
@@ -328,13 +342,9 @@ element("digits").addEventListener("click", async () => {
     state.progress = undefined;
     refuse("checkpoint", error);
   }
-});
+}
+
 element("known").replaceChildren(...KNOWN.map(([name, bytes]) => h("li", {}, `${name}, ${size(bytes)}`)));
-element("example").addEventListener("click", () => {
-  stopCamera();
-  lookAt(examplePhoto());
-});
-element("camera").addEventListener("click", () => void toggleCamera());
 select("pixels").replaceChildren(
   ...["", ...Object.keys(PIXELS)].map((id) => new Option(pixelsTitle(id), id)),
 );
