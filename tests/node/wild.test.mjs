@@ -154,6 +154,7 @@ test("the error and the model say which tensor was taken for what, and config.ma
   assert.deepEqual(vit.mapping, { ...mapping, ...map });
   const { message } = await failure({ weights, config: { ...answers, map: { "blocks.0.norm1.weight": ["first"] } } });
   assert.match(message, /config: map: "blocks\.0\.norm1\.weight": expected tensors like "b\.0\.pre\.weight" \(8\), got "first"/);
+  assert.deepEqual((await load({ weights, config: { ...answers, map: null } })).mapping, mapping);
   const { message: other } = await failure({ weights, config: { ...answers, map: { "blocks.7.norm1.weight": ["first"] } } });
   assert.match(other, /config: map: "blocks\.7\.norm1\.weight": expected tensors like none: the model has no such parameter/);
 });

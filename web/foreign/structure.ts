@@ -614,7 +614,7 @@ export function structureOf(all: readonly Placed[], given: Json, isZero: (tensor
   if (hidden) model.putMatrix("pre_logits", hidden.layer, true);
   if (head) model.putMatrix("head", head, true);
 
-  exchange(model.parameters, tensors, given.map as Mapping | undefined);
+  exchange(model.parameters, tensors, (given.map ?? {}) as Mapping);
   const mapping = Object.fromEntries([...model.parameters].map(([name, { from }]) => [name, from.map((tensor) => tensor.name)]));
   const used = new Set([...model.parameters.values()].flatMap(({ from }) => from));
   if (final !== norm && norm) leave(norm);
@@ -636,7 +636,7 @@ export function structureOf(all: readonly Placed[], given: Json, isZero: (tensor
 }
 
 /** Takes other tensors of the same shapes for some parameters, as the caller's map says. */
-function exchange(parameters: Map<string, Parameter>, tensors: readonly Tensor[], map: Mapping = {}): void {
+function exchange(parameters: Map<string, Parameter>, tensors: readonly Tensor[], map: Mapping): void {
   const named = new Map(tensors.map((tensor) => [tensor.name, tensor]));
   const none: Parameter = { shape: [], from: [], make: zeros(0) };
   for (const [name, wanted] of Object.entries(map)) {
