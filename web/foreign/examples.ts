@@ -31,6 +31,8 @@ const RARE = ["gelu_tanh", "quick_gelu"];
 
 const MOST_TRIED = 200;
 const MOST_SHOWN = 5;
+/** How many answers by labels have their guesses changed: labels tell too little for more. */
+const MOST_VARIED = 3;
 const NEAR = 1e-3;
 /** Rounding alone moves logits less far, another activation further. */
 const SURE = 2e-5;
@@ -61,7 +63,7 @@ export async function settle<Image, Loaded extends Model<Image>>(
     if (tried.length >= MOST_TRIED || (!labelled && tried.some(({ far }) => far <= SURE))) return undefined;
     while (guesses.length === 0) {
       const next = sorted().find(({ answers }) => !varied.has(answers));
-      if (!next) return undefined;
+      if (!next || (labelled && varied.size >= MOST_VARIED)) return undefined;
       varied.add(next.answers);
       const others = next.open.flatMap(({ key, values }) => values.map((value) => ({ ...next.answers, [key]: value })));
       guesses.push(...others.filter((one) => !seen.has(textOf(one))));
