@@ -6,7 +6,7 @@ import * as settings from "./foreign/settings.js";
 import * as examples from "./foreign/examples.js";
 import * as foreign from "./foreign/foreign.js";
 import * as pickle from "./foreign/pickle/pickle.js";
-import * as structure from "./foreign/structure.js";
+import * as structure from "./foreign/structure/structure.js";
 import * as folder from "./load/folder.js";
 import * as impostors from "./load/impostors.js";
 import { provided } from "./load/provided.js";

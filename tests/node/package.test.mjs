@@ -96,7 +96,7 @@ async function minified(name) {
 for (const [name, most, what] of [
   ["pickle", 9000, "reads PyTorch's files"],
   ["foreign", 13600, "reads other libraries' checkpoints"],
-  ["structure", 8600, "reads models of nobody's names"],
+  ["structure", 8800, "reads models of nobody's names"],
   ["settings", 900, "reads settings beside the weights"],
   ["examples", 1500, "settles what is open by examples"],
   ["impostors", 1500, "recognises other files"],

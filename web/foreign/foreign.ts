@@ -7,7 +7,7 @@ import type { Origin } from "../config.js";
 import { asTimms, type Checkpoint, findFamily, type Foreign, type Header, noFamily, tensorsOf } from "./checkpoint.js";
 import type { Family } from "./family.js";
 import { Refusal } from "./refusal.js";
-import type { Bytes } from "./structure.js";
+import type { Bytes } from "./structure/structure.js";
 import { mapOf } from "./map.js";
 import { ofOpenClip } from "./open-clip.js";
 import { withPositions } from "./positions.js";
@@ -104,7 +104,7 @@ function openAnswered(header: Header, given: Json, isOurs: boolean): Foreign | u
   return { config, map, origin: { family: family.name, assumed, skipped, mapping, projection: projectionOf(family, config) } };
 }
 
-type StructureBundle = () => Promise<typeof import("./structure.js")>;
+type StructureBundle = () => Promise<typeof import("./structure/structure.js")>;
 
 /** Families whose names people take for models of their own. */
 const BORROWED = /^(timm|vit-pytorch|torch\..*)$/;

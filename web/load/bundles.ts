@@ -24,7 +24,7 @@ export const foreignBundle = async () =>
 
 /** Reads models whose tensors no library names. */
 export const structureBundle = async () =>
-  provided.all?.structure ?? import("../foreign/structure.js").catch(missing("structure.js"));
+  provided.all?.structure ?? import("../foreign/structure/structure.js").catch(missing("structure.js"));
 
 /** Reads the settings that a training script saved beside the weights. */
 export const settingsBundle = async () => provided.all?.settings ?? import("../foreign/settings.js").catch(missing("settings.js"));

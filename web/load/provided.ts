@@ -6,7 +6,7 @@ export interface Bundles {
   readonly foreign: typeof import("../foreign/foreign.js");
   readonly settings: typeof import("../foreign/settings.js");
   readonly examples: typeof import("../foreign/examples.js");
-  readonly structure: typeof import("../foreign/structure.js");
+  readonly structure: typeof import("../foreign/structure/structure.js");
   readonly impostors: typeof import("./impostors.js");
   readonly pickle: typeof import("../foreign/pickle/pickle.js");
 }

@@ -77,7 +77,7 @@ export async function wasm(kind = release) {
 }
 
 /** Modules that vit.js loads only when it needs them (web/load/bundles.ts), and their sources. */
-const lazyModules = { foreign: "foreign/foreign", pickle: "foreign/pickle/pickle", structure: "foreign/structure", examples: "foreign/examples", settings: "foreign/settings", impostors: "load/impostors" };
+const lazyModules = { foreign: "foreign/foreign", pickle: "foreign/pickle/pickle", structure: "foreign/structure/structure", examples: "foreign/examples", settings: "foreign/settings", impostors: "load/impostors" };
 
 /**
  * Builds dist/. The API is one file, training another. The workers, the modules that load later and the command are

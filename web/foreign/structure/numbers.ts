@@ -1,5 +1,5 @@
 /** Matrices that are made of a file's tensors, read only when they are written. */
-import type { Tensor } from "./family.js";
+import type { Tensor } from "../family.js";
 
 export type Read = (tensor: Tensor) => Float32Array;
 

@@ -1,0 +1,198 @@
+/**
+ * Models whose tensors have nobody's names: the shapes and the repetition of the header show which tensor is
+ * what. The file is then written anew under our names, because many need folding: three matrices become one,
+ * two without anything between them become their product. This is a bundle of its own, loaded when no family fits.
+ */
+import type { Json } from "../../base/json.js";
+import type { Mapping } from "../../config.js";
+import type { Foreign, Header } from "../checkpoint.js";
+import type { Tensor } from "../family.js";
+import { quoted, Refusal } from "../refusal.js";
+import { type Block, readBlock, widthOf } from "./block.js";
+import { findBlocks, templateIn } from "./blocks.js";
+import { gridOf } from "./grid.js";
+import { type Layer, parent, refuse, shown, unused } from "./layers.js";
+import { exchange, type Make, Model, openQuestions, written } from "./model.js";
+import { type Matrix, type Read, readNumbers, zeros } from "./numbers.js";
+import { type Patches, readOutside } from "./outside.js";
+
+/** A header in the order of its bytes, with the offset of each tensor's first byte. */
+type Placed = Tensor & { readonly begin: number; readonly end: number };
+
+interface Structured {
+  readonly config: Json;
+  readonly assumed: readonly string[];
+  readonly skipped: readonly string[];
+  readonly mapping: Mapping;
+  /** The whole file under our names. */
+  write(read: Read): Uint8Array[];
+}
+
+const MOST_TENSORS = 5000;
+/** How often a model may call the same block. */
+const MOST_CALLS = 64;
+/** The most bytes that are written anew. */
+const MOST_BYTES = 2 ** 29;
+
+const BUFFER = /(^|[._])(num_batches_tracked|position_ids|relative_position_index|(\w*_)?mask|n_averaged|dummy\w*)$/i;
+const OTHER: readonly [RegExp, string][] = [
+  [/(^|\.)running_(mean|var)$/, "batch norms: a convolutional network or a hybrid"],
+  [/(^|\.)(weight_[ih]h(_l\d+)?)$/, "a recurrent network's layers"],
+  [/(^|[._])(rope|rotary|inv_freq|freqs_cis)/i, "rotary positions"],
+  [/relative_position_bias|rel_pos_(h|w)$/, "relative positions in windows, as in Swin"],
+  [/(^|\.)(lora_[ab])(\.|$)/i, "LoRA's matrices: merge them first"],
+];
+
+const ACTIVATIONS = ["gelu", "relu", "gelu_tanh", "quick_gelu"];
+
+/** Finds a model in tensors that no family names. @throws {Refusal} for another model, and for what is open, all at once. */
+export function structureOf(all: readonly Placed[], given: Json, isZero: (tensor: Tensor) => boolean): Structured {
+  if (all.length > MOST_TENSORS) throw refuse(`expected at most ${MOST_TENSORS} tensors, got ${all.length}`);
+  const skipped = all.filter(({ name, dtype, count }) => BUFFER.test(name) || count === 0 || ["I64", "I32", "U8", "BOOL", "I8"].includes(dtype));
+  const tensors = all.filter((tensor) => !skipped.includes(tensor));
+  for (const [pattern, what] of OTHER) {
+    const found = all.find(({ name }) => pattern.test(name));
+    if (found) throw refuse(`${shown(found)} is of ${what}`);
+  }
+  const { blocks: parts, outside: around } = findBlocks(tensors);
+  const template = templateIn(around, parts[0]!);
+  skipped.push(...template as Placed[]);
+  const outside = around.filter((tensor) => !template.includes(tensor));
+  const width = widthOf(parts[0]!);
+  const blocks = parts.map((part) => readBlock(part, width));
+  const first = blocks[0]!;
+  const model = new Model(given);
+  if (blocks.length === 1) { // it may be called several times
+    const depth = model.assume("depth", 1);
+    if (!Number.isInteger(depth) || depth < 1 || depth > MOST_CALLS) throw new Refusal(`config: depth: expected 1 to ${MOST_CALLS}, got ${quoted(String(depth))}`);
+    blocks.push(...Array<Block>(depth - 1).fill(first));
+  }
+  /** A bias that is exactly zero everywhere was never trained. */
+  const isDead = ({ bias }: Layer) => bias !== undefined && isZero(bias);
+  const leave = ({ weight, bias }: Layer) => void skipped.push(...[weight, bias!] as Placed[]);
+  const { token, position, patches, norm, head } = readOutside(outside, width, model, isDead, leave);
+  const prefix = token ? 1 : 0;
+  const { image, patch, stride, channels, count } = gridOf(patches, position, width, prefix, model);
+  if (!position) model.ask("position", ["none", "sincos1d", "sincos2d"], "the file has no positions");
+
+  // What no tensor shows.
+  const inner = first.qkv.rows / 3;
+  const divisors = Array.from({ length: Math.min(inner, 64) }, (_, at) => at + 1).filter((heads) => inner % heads === 0);
+  const heads = first.heads ?? model.ask("heads", divisors, "no tensor shows it");
+  const place = model.ask("norm", first.norms.length === 0 ? ["pre"] : ["pre", "post"], "no tensor shows it");
+  const activation = first.fc1 ? model.ask("activation", ACTIVATIONS, "no tensor shows it") : "gelu";
+  const pool = head.reads === 2 * width ? "class_mean" : token ? model.ask("pool", ["class", "mean"], "the class token fits, and the mean of the patches too") : model.ask("pool", ["mean"], "");
+  const norm_eps = model.assume("norm_eps", 1e-5);
+  const mlp_norm_after = place === "pre" && first.fc1 ? model.assume("mlp_norm_after", false) : false;
+  const order = !patches.isConvolution && channels > 1 ? model.ask("patch_order", ["channels_first", "channels_last"], `${shown(patches.layer.weight)} does not show it`) : undefined;
+  const scale = first.standard ? "head" : model.assume<string>("attention_scale", "head");
+  if (first.norms.length === 0 || (!first.fc1 && place === "post")) throw refuse("such a norm is not computed here");
+
+  const d = heads ? inner / (heads as number) : 0;
+  if (heads && !Number.isInteger(d)) throw new Refusal(`config: heads: expected a divisor of ${inner}, got ${String(heads)}`);
+  const scales = new Map([["head", [1, 1]], ["width", [Math.sqrt(d / width), 1]], ["none", [Math.sqrt(d), 1]], ["after_softmax", [Math.sqrt(d), 1 / Math.sqrt(width)]]]);
+  const [ofQueries, ofValues] = scales.get(scale) ?? [];
+  if (!ofQueries) throw new Refusal(`config: attention_scale: expected ${[...scales.keys()].join(", ")}`);
+
+  // The parameters.
+  putPatches(model, patches, width, channels, patch, order === "channels_last");
+  if (token) model.put("cls_token", [1, 1, width], [token], (read) => read(token));
+  if (position && count) putPositions(model, position, width, count, prefix);
+  const scaled = (make: Make): Make => (read) => make(read).map((value, index, { length }) => value * (index < length / 3 ? ofQueries : index < (2 * length) / 3 ? 1 : ofValues!));
+  blocks.forEach((block, at) => putBlock(model, `blocks.${at}.`, block, width, scaled));
+  const called = norm && isDead(norm) ? model.ask("final_norm", [true, false], `${shown(norm.weight)} was never trained: its bias is zero`) : given.final_norm;
+  const final = called === false ? undefined : norm;
+  // A mean's norm is before it, or after it, as in a Sequential of norm and head. For the class token both are one.
+  const inHead = norm !== undefined && parent(norm) !== "" && parent(norm) === parent(head.layer);
+  const isAfter = final && pool === "mean" ? model.assume("fc_norm", inHead) : false;
+  const pool_prefix = token && pool === "mean" ? model.assume("pool_prefix", false) : false;
+  if (final) model.putNorm(isAfter ? "fc_norm" : "norm", final);
+  if (head.hidden) model.putMatrix("pre_logits", head.hidden.layer);
+  if (head.matrix) model.putMatrix("head", head.matrix);
+
+  exchange(model.parameters, tensors, (given.map ?? {}) as Mapping);
+  const mapping = Object.fromEntries([...model.parameters].map(([name, { from }]) => [name, from.map((tensor) => tensor.name)]));
+  const used = new Set([...model.parameters.values()].flatMap(({ from }) => from));
+  if (final !== norm && norm) leave(norm);
+  const left = tensors.find((tensor) => !used.has(tensor) && !skipped.includes(tensor) && tensor !== position && !patches.matrix.from.includes(tensor));
+  if (left && count) throw unused(left);
+  if (model.questions.length > 0) throw openQuestions(model.questions, mapping, blocks.length);
+  const { attention_scale: _scale, head_activation: _head, patch_order: _order, fc_norm: _after, map: _map, ...keys } = given;
+  const config: Json = {
+    prepare: null,
+    position: position ? "learned" : given.position,
+    ...keys,
+    image_size: image, patch_size: patch, ...(stride && { patch_stride: stride }), channels, width, depth: blocks.length, heads,
+    ...(d * (heads as number) !== width && { head_width: d }),
+    mlp_width: first.fc1?.rows ?? 1, classes: head.matrix?.rows ?? 0, norm: place, norm_eps, final_norm: final !== undefined, activation, pool, pool_prefix, mlp_norm_after,
+    ...(head.hidden && { head_hidden: head.hidden.layer.rows, head_activation: head.hidden.activation }),
+    prefix: token ? ["class"] : [], layer_scale: first.scales.length > 0, qkv_bias: true,
+  };
+  return { config, assumed: model.assumed, skipped: skipped.map(({ name }) => name), mapping, write: (read) => written(model.parameters, read) };
+}
+
+/** @param isLast whether the channels of a pixel follow each other in a patch. */
+function putPatches(model: Model, { matrix, norms: [before, after] }: Patches, width: number, channels: number, patch: readonly [number, number] | undefined, isLast: boolean): void {
+  const shape = patch && channels ? [width, channels, ...patch] : [width, matrix.columns];
+  model.put("patch_embed.proj.weight", shape, matrix.from.slice(0, 1), (read) => {
+    const values = matrix.weight(read);
+    if (!isLast) return values;
+    const out = new Float32Array(values.length), pixels = matrix.columns / channels;
+    for (let row = 0, at = 0; row < width; row++) {
+      for (let c = 0; c < channels; c++) for (let p = 0; p < pixels; p++, at++) out[at] = values[row * matrix.columns + p * channels + c]!;
+    }
+    return out;
+  });
+  model.put("patch_embed.proj.bias", [width], matrix.from.slice(1), matrix.bias ?? zeros(width));
+  if (!before || !after) return;
+  if (channels > 1) throw refuse("such a norm is not computed here");
+  model.putNorm("patch_embed.norm_in", before);
+  model.putNorm("patch_embed.norm", after);
+}
+
+/** The first of a table's positions; those of the prefix are zero where it has the patches' alone. */
+function putPositions(model: Model, position: Tensor, width: number, count: number, prefix: number): void {
+  const needed = count + prefix, missing = position.count < needed * width ? prefix : 0;
+  model.put("pos_embed", [1, needed, width], [position], (read) => {
+    const out = new Float32Array(needed * width);
+    out.set(read(position).subarray(0, (needed - missing) * width), missing * width);
+    return out;
+  });
+}
+
+/** @param scaled scales queries and values. */
+function putBlock(model: Model, name: string, { qkv, proj, fc1, fc2, norms: [norm1, norm2 = norm1], scales }: Block, width: number, scaled: (make: Make) => Make): void {
+  const none = (rows: number, columns: number): Matrix => ({ rows, columns, from: [], bias: undefined, weight: zeros(rows * columns) });
+  model.putNorm(`${name}norm1`, norm1!);
+  model.putNorm(`${name}norm2`, norm2!);
+  model.putMatrix(`${name}attn.qkv`, { ...qkv, weight: scaled(qkv.weight), bias: qkv.bias && scaled(qkv.bias) });
+  model.putMatrix(`${name}attn.proj`, proj);
+  model.putMatrix(`${name}mlp.fc1`, fc1 ?? none(1, width));
+  model.putMatrix(`${name}mlp.fc2`, fc2 ?? none(width, 1));
+  scales.forEach((tensor, index) => model.put(`${name}ls${index + 1}.gamma`, [width], [tensor], (read) => read(tensor)));
+}
+
+/** A part of web/load/incoming.ts. */
+export interface Bytes {
+  peek(count: number): Promise<Uint8Array>;
+  cancel(): void;
+}
+
+/** Reads the whole file and writes it anew under our names. */
+export async function openStructure(tensors: readonly Tensor[], header: Header, given: Json, file: Bytes): Promise<Foreign> {
+  const places = new Map(Object.keys(header.tensors ?? {}).map((name, at) => [name, at]));
+  const placed = ([...tensors] as Placed[]).sort((a, b) => places.get(a.name)! - places.get(b.name)!);
+  try {
+    structureOf(placed, given, () => true); // refuses another model before it is downloaded
+  } catch (error) {
+    if (!(error as Refusal).questions) throw error;
+  }
+  if (header.size > MOST_BYTES) throw refuse(`expected at most ${MOST_BYTES} bytes, got ${header.size}`);
+  const data = (await file.peek(header.size)).subarray(header.bytes);
+  const read = readNumbers(data);
+  const { config, assumed, skipped, mapping, write } = structureOf(placed, given, (tensor) => read(tensor).every((value) => value === 0));
+  const pieces = write(read);
+  file.cancel();
+  const written = new Blob(pieces as Uint8Array<ArrayBuffer>[]);
+  return { config, map: undefined, written, origin: { family: "a model of its own", assumed, skipped, projection: null, mapping } };
+}
