@@ -3,6 +3,7 @@ import {
   relevanceClasses, CLASSIFY_OPTIONS, type Classification, type ClassifyOptions, EMBED_OPTIONS,
   type Embedding, type EmbedOptions, judge, attentionLayers, ablationMasks, listOf, LOAD_OPTIONS, type LoadOptions, nameOf,
 } from "./calls.js";
+import { isPlain } from "./base/json.js";
 import { checkEnvironment } from "./base/needs.js";
 import { keepSelf, throughProxies } from "./base/proxy.js";
 import { yieldToTasks } from "./base/yield.js";
@@ -98,10 +99,11 @@ export class Vit {
     const isCallerError = (error: unknown) => thrown.includes(error) || isReasonOf(own.signal)(error);
     return guarded("load", isCallerError, async () => {
       if (!own.examples) return Vit.#load(source, own, thrown);
-      const parts = isWeightsSource(source) ? source : { weights: source };
+      const { config = {}, ...parts } = isWeightsSource(source) ? source : { weights: source };
+      if (!isPlain(config)) throw new VitError("bad_argument", `examples: expected a config that is an object, got ${show(config)}`);
       return (await examplesBundle()).settle<ImageInput, Vit>(
         own.examples,
-        (answers) => Vit.#load({ ...parts, config: { ...(parts.config as object | undefined), ...answers } }, own, thrown),
+        (answers) => Vit.#load({ ...parts, config: { ...config, ...answers } }, own, thrown),
         (message, cause) => new VitError("bad_config", message, { cause }),
       );
     });

@@ -197,3 +197,10 @@ test("a mean's norm in a Sequential with the head follows it, another goes befor
   const vit = await load({ weights: normed("last"), config: { ...mean, fc_norm: true, pool_prefix: true } });
   assert.deepEqual([vit.mapping["fc_norm.weight"], vit.config.pool_prefix], [["last.weight"], true]);
 });
+
+test("examples beside a config that is no object are an error, not a config that is ignored", async () => {
+  const examples = [{ image: new Float32Array(28 * 28), logits: [0, 0, 0] }];
+  const { code, message } = await failure({ weights: fileOf(two), config: '{"heads": 2}' }, { examples });
+  assert.equal(code, "bad_argument");
+  assert.match(message, /examples: expected a config that is an object, got /);
+});

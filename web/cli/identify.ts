@@ -1,6 +1,7 @@
 /** Ranks what a file leaves open by photos of known classes. */
 import { readFileSync } from "node:fs";
 import { type ImageInput, Vit, VitError } from "vitrine";
+import { parseObject } from "../base/json.ts";
 import { modelOptions, type PlainCommand } from "./command.ts";
 import { openHeldOutFolders } from "./folders.ts";
 import { textOf, UsageError } from "./options.ts";
@@ -35,10 +36,10 @@ export const identify: PlainCommand = {
     if (path === undefined) throw new UsageError("--examples: expected a folder of photos for each class, got none");
     if (textOf(values, "model") === undefined) throw new UsageError("--model: expected a model's file, got none");
     const { options } = modelOptions(values);
+    const given = configOf(textOf(values, "config"));
     return async ({ terminal }) => {
       const data = await openHeldOutFolders(path, "validation", terminal);
       const photos = await takePhotos(data);
-      const given = configOf(textOf(values, "config"));
       const ranking: Ranked[] = [];
       const prepares = given.prepare === undefined ? preparesFor(photos.map(({ image }) => image)) : [given.prepare];
       for (const [at, prepare] of prepares.entries()) {
@@ -57,11 +58,8 @@ export const identify: PlainCommand = {
   },
 };
 
-function configOf(text = "{}"): Readonly<Record<string, unknown>> {
-  const config: unknown = JSON.parse(/^\s*\{/.test(text) ? text : readFileSync(text, "utf8"));
-  if (typeof config === "object" && config !== null && !Array.isArray(config)) return config as Record<string, unknown>;
-  throw new UsageError(`--config: expected an object of JSON, got "${text}"`);
-}
+/** Keys as text, or in a file. */
+const configOf = (text = "{}") => parseObject(/^\s*\{/.test(text) ? text : readFileSync(text, "utf8"), "--config");
 
 interface Labelled {
   readonly image: ImageInput;
