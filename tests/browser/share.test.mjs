@@ -501,6 +501,7 @@ describe("sharing and saving", { skip }, () => {
     assert.match(listed, /^vitrine\/src\/vit\.h$/m);
     assert.doesNotMatch(listed, /\.safetensors$/m);
     assert.match(await readFile(join(pageFolder, "documents.txt"), "utf8"), /^# Using Vitrine$/m);
+    assert.deepEqual(["documents.txt", "source.tar.gz"].map(typeOf), ["text/plain; charset=utf-8", "application/gzip"]);
     assert.match(fillFooter("<!-- source -->", { repository: "a/b" }, ""), /^<a href="https:/);
   });
 });
