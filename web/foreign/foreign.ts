@@ -3,7 +3,7 @@
  * and a map of the tensors. This is a bundle of its own, which is loaded only for such a file.
  */
 import type { Json } from "../base/json.js";
-import type { Origin } from "../config.js";
+import type { Mapping, Origin } from "../config.js";
 import { asTimms, type Checkpoint, findFamily, type Foreign, type Header, noFamily, tensorsOf } from "./checkpoint.js";
 import type { Family } from "./family.js";
 import { Refusal } from "./refusal.js";
@@ -70,10 +70,12 @@ const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
  */
 export function openForeign(header: Header, given: Json, isOurs = false): Foreign | undefined {
   const asked: Refusal[] = [];
+  let mapping: Mapping | undefined;
   for (let answered = given; ; ) {
     try {
       const opened = openAnswered(header, answered, isOurs);
       if (asked.length === 0) return opened;
+      mapping = opened?.origin.mapping;
       break;
     } catch (error) {
       const refused = error as Refusal, question = refused.questions?.[0];
@@ -87,8 +89,7 @@ export function openForeign(header: Header, given: Json, isOurs = false): Foreig
     }
   }
   const all = new Refusal(asked.map(({ message }) => message).join("; "));
-  all.questions = asked.flatMap(({ questions }) => questions!);
-  throw all;
+  throw Object.assign(all, { questions: asked.flatMap(({ questions }) => questions!), mapping });
 }
 
 function openAnswered(header: Header, given: Json, isOurs: boolean): Foreign | undefined {

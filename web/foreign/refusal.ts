@@ -1,3 +1,5 @@
+import type { Mapping } from "../config.js";
+
 /** A config key that a file leaves open. */
 export interface Question {
   readonly key: string;
@@ -16,6 +18,8 @@ export class Refusal extends Error {
 
   /** What a file leaves open, and the values of each. */
   questions?: readonly Question[];
+  /** What the tensors were taken for, beside the questions. */
+  mapping?: Mapping | undefined;
 
   constructor(message: string, code?: "bad_tensor") {
     super(message);
