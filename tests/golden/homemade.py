@@ -82,6 +82,18 @@ class Unscaled(nn.Module):
         return self.projection(attend(self.queries(x), self.keys(x), self.values(x), HEADS, 1.0, WIDTH ** -0.5))
 
 
+class Interleaved(nn.Module):
+    """One Linear, whose rows hold for each head, and in it for each number, a query, a key and a value."""
+
+    def __init__(self):
+        super().__init__()
+        self.qkv, self.projection = nn.Linear(WIDTH, 3 * WIDTH), nn.Linear(WIDTH, WIDTH)
+
+    def forward(self, x):
+        q, k, v = (part.flatten(2) for part in self.qkv(x).unflatten(-1, (HEADS, WIDTH // HEADS, 3)).unbind(-1))
+        return self.projection(attend(q, k, v, HEADS, 1.0, WIDTH ** -0.5))
+
+
 class Block(nn.Module):
     def __init__(self, attention, activation, order):
         super().__init__()
@@ -153,6 +165,8 @@ CASES = {
     "unscaled_mean": (
         lambda: Model(Convolved(7), 16, Unscaled, nn.Sequential(nn.LayerNorm(WIDTH), linear()), pool="mean"),
         {"pool": "mean", "pool_prefix": True, "attention_scale": "after_softmax"}),
+    "interleaved": (
+        lambda: Model(Convolved(7), 16, Interleaved, linear()), {"attention_scale": "after_softmax", "qkv_order": "h d qkv"}),
 }
 
 

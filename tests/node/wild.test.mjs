@@ -70,7 +70,7 @@ for (const name of cases) {
 }
 
 /** Tutorials' models that PyTorch ran (tests/golden/homemade.py). */
-for (const name of ["overlapping_hidden_head", "slices_norm_after", "twice_post_relu", "unscaled_mean"]) {
+for (const name of ["overlapping_hidden_head", "slices_norm_after", "twice_post_relu", "unscaled_mean", "interleaved"]) {
   test(`homemade/${name} asks, and with the answers gives PyTorch's logits; examples settle it too`, async () => {
     const weights = modelBytes(`homemade/${name}`), file = modelBytes(`homemade/${name}.golden`);
     const config = JSON.parse(splitFile(file).header.__metadata__.answers);

@@ -121,6 +121,7 @@ function guessed({ assumed, config }: Model<never>): Question[] {
   const heads = Array.from({ length: Math.min(64, config.width) }, (_, at) => at + 1).filter((count) => config.width % count === 0);
   const values: Readonly<Record<string, readonly unknown[]>> = {
     heads, activation: ["gelu", "relu", ...RARE], norm: ["pre", "post"], mlp_norm_after: [false, true], fc_norm: [false, true], pool_prefix: [false, true], attention_scale: ["head", "width", "none", "after_softmax"],
+    qkv_order: ["qkv h d", "h qkv d", "h d qkv"],
   };
   const now = config as unknown as Answers;
   return Object.entries(values).filter(([key]) => key === "activation" || assumed.includes(key))

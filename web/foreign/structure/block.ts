@@ -14,6 +14,8 @@ export interface Block {
   readonly heads: number | undefined;
   /** Whether nn.MultiheadAttention made it, whose scale is known. */
   readonly standard: boolean;
+  /** Whether one matrix makes queries, keys and values. */
+  readonly fused: boolean;
 }
 
 /** The width of the tokens: the length that most norms and most matrices' sides have. */
@@ -57,7 +59,7 @@ export function readBlock(part: ReadonlyMap<string, Tensor>, width: number): Blo
 }
 
 /** Takes the attention's layers out of a block's matrices. */
-function readAttention(matrices: Layer[], width: number, fail: (what: string) => Refusal): Pick<Block, "qkv" | "proj" | "heads" | "standard"> {
+function readAttention(matrices: Layer[], width: number, fail: (what: string) => Refusal): Pick<Block, "qkv" | "proj" | "heads" | "standard" | "fused"> {
   const identity: Matrix = {
     rows: width, columns: width, from: [], bias: undefined,
     weight: () => Float32Array.from({ length: width * width }, (_, at) => Number(at % (width + 1) === 0)),
@@ -101,5 +103,5 @@ function readAttention(matrices: Layer[], width: number, fail: (what: string) =>
   if (!proj && inner !== width) throw fail("nothing mixes the heads");
   const second = fused && apart && matrices.length % 2 ? take(matrices, ({ rows, columns }) => rows === width && columns === width) : undefined;
   const out = proj ? linear(proj) : identity;
-  return { qkv, proj: second ? product(linear(second), out) : out, heads: q.length > 1 ? q.length : undefined, standard: fused ? /in_proj/.test(fused.path) : false };
+  return { qkv, proj: second ? product(linear(second), out) : out, heads: q.length > 1 ? q.length : undefined, standard: fused ? /in_proj/.test(fused.path) : false, fused: fused !== undefined && !apart };
 }

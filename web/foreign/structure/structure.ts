@@ -43,6 +43,8 @@ const OTHER: readonly [RegExp, string][] = [
   [/(^|\.)(lora_[ab])(\.|$)/i, "LoRA's matrices: merge them first"],
 ];
 
+/** How the rows of one matrix for queries, keys and values follow each other, in einops' words. */
+const ORDERS = ["qkv h d", "h qkv d", "h d qkv"];
 const ACTIVATIONS = ["gelu", "relu", "gelu_tanh", "quick_gelu"];
 
 /** Finds a model in tensors that no family names. @throws {Refusal} for another model, and for what is open, all at once. */
@@ -86,6 +88,7 @@ export function structureOf(all: readonly Placed[], given: Json, isZero: (tensor
   const mlp_norm_after = place === "pre" && first.fc1 ? model.assume("mlp_norm_after", false) : false;
   const order = !patches.isConvolution && channels > 1 ? model.ask("patch_order", ["channels_first", "channels_last"], `${shown(patches.layer.weight)} does not show it`) : undefined;
   const scale = first.standard ? "head" : model.assume<string>("attention_scale", "head");
+  const rows = ORDERS.indexOf(first.fused && !first.standard ? model.assume("qkv_order", ORDERS[0]!) : ORDERS[0]!);
   if (first.norms.length === 0 || (!first.fc1 && place === "post")) throw refuse("such a norm is not computed here");
 
   const d = heads ? inner / (heads as number) : 0;
@@ -93,12 +96,17 @@ export function structureOf(all: readonly Placed[], given: Json, isZero: (tensor
   const scales = new Map([["head", [1, 1]], ["width", [Math.sqrt(d / width), 1]], ["none", [Math.sqrt(d), 1]], ["after_softmax", [Math.sqrt(d), 1 / Math.sqrt(width)]]]);
   const [ofQueries, ofValues] = scales.get(scale) ?? [];
   if (!ofQueries) throw new Refusal(`config: attention_scale: expected ${[...scales.keys()].join(", ")}`);
+  if (rows < 0) throw new Refusal(`config: qkv_order: expected ${ORDERS.join(", ")}`);
 
   // The parameters.
   putPatches(model, patches, width, channels, patch, order === "channels_last");
   if (token) model.put("cls_token", [1, 1, width], [token], (read) => read(token));
   if (position && count) putPositions(model, position, width, count, prefix);
-  const scaled = (make: Make): Make => (read) => make(read).map((value, index, { length }) => value * (index < length / 3 ? ofQueries : index < (2 * length) / 3 ? 1 : ofValues!));
+  const scaled = (make: Make): Make => (read) => make(read).map((_, index, values) => {
+    const columns = values.length / (3 * inner), row = Math.floor(index / columns), part = Math.floor(row / inner);
+    const j = row % d, head = (row % inner - j) / d, from = [row, (3 * head + part) * d + j, 3 * (row % inner) + part][rows]!;
+    return values[from * columns + (index % columns)]! * [ofQueries, 1, ofValues!][part]!;
+  });
   blocks.forEach((block, at) => putBlock(model, `blocks.${at}.`, block, width, scaled));
   const called = norm && isDead(norm) ? model.ask("final_norm", [true, false], `${shown(norm.weight)} was never trained: its bias is zero`) : given.final_norm;
   const final = called === false ? undefined : norm;
@@ -117,7 +125,7 @@ export function structureOf(all: readonly Placed[], given: Json, isZero: (tensor
   const left = tensors.find((tensor) => !used.has(tensor) && !skipped.includes(tensor) && tensor !== position && !patches.matrix.from.includes(tensor));
   if (left && count) throw unused(left);
   if (model.questions.length > 0) throw openQuestions(model.questions, mapping, blocks.length);
-  const { attention_scale: _scale, head_activation: _head, patch_order: _order, fc_norm: _after, map: _map, ...keys } = given;
+  const { attention_scale: _scale, head_activation: _head, patch_order: _order, qkv_order: _rows, fc_norm: _after, map: _map, ...keys } = given;
   const config: Json = {
     prepare: null,
     position: position ? "learned" : given.position,
@@ -160,7 +168,7 @@ function putPositions(model: Model, position: Tensor, width: number, count: numb
   });
 }
 
-/** @param scaled scales queries and values. */
+/** @param scaled puts queries, keys and values in our order, and scales them. */
 function putBlock(model: Model, name: string, { qkv, proj, fc1, fc2, norms: [norm1, norm2 = norm1], scales }: Block, width: number, scaled: (make: Make) => Make): void {
   const none = (rows: number, columns: number): Matrix => ({ rows, columns, from: [], bias: undefined, weight: zeros(rows * columns) });
   model.putNorm(`${name}norm1`, norm1!);
