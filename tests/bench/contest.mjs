@@ -148,7 +148,7 @@ class Arena {
 
   /** The smallest cosine of any image's logits. */
   alike(want, got, least, whose) {
-    const { classes } = this.model.config;
+    const [classes] = this.model.tensors.get("head.weight").shape;
     const image = (logits, i) => logits.slice(i * classes, (i + 1) * classes);
     const cosines = Array.from({ length: want.length / classes }, (_, i) =>
       cosine(image(want, i), image(got, i)));

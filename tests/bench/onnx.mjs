@@ -23,8 +23,8 @@ const activations = {
 };
 
 /** A model from readSafetensors → the bytes of an ONNX file: `image` (batch,C,H,W) → `logits`
- *  (batch,K), for this batch only. The input of an int8 weight is quantised during the run, in 8
- *  bits with one scale for the tensor. */
+ *  (batch,K), or with doubt (batch,K + 1), for this batch only. The input of an int8 weight is
+ *  quantised during the run, in 8 bits with one scale for the tensor. */
 export function toOnnx(model, { batch = 1, form = "standard" } = {}) {
   const { config, tensors } = withPositions(model);
   for (const [key, values] of Object.entries(exported)) {
@@ -36,7 +36,7 @@ export function toOnnx(model, { batch = 1, form = "standard" } = {}) {
   let x = tokens(graph, config, batch);
   for (let l = 0; l < config.depth; l++) x = block(graph, config, x, `blocks.${l}`, batch, form);
   logits(graph, config, x);
-  const { image_size: [rows, columns], channels, classes } = config;
+  const { image_size: [rows, columns], channels } = config, [classes] = graph.shape("head.weight");
   return graph.encode([batch, channels, rows, columns], [batch, classes]);
 }
 

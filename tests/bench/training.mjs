@@ -57,7 +57,7 @@ export function compare(losses, config) {
 /**
  * Times a step on `batch` images.
  * @param {object} engines { Trainer, tf, jax, limits }; tf and jax may be left out
- * @param {object} model a recipe's
+ * @param {object} model a recipe's, trained without doubt, which no peer has
  * @param {object} plan { batch, rounds, slice, variant }, as contest's
  * @returns {Promise<{ rows: object[], notes: string[], limit: number }>} as contest's
  * @throws if a loss of the first steps differs
@@ -65,7 +65,7 @@ export function compare(losses, config) {
 export async function trainingContest({ Trainer, tf, jax, limits }, model, plan) {
   const { batch, variant, rounds = ROUNDS, slice } = plan;
   const before = await limit(limits), data = examples(batch, model), training = { ...CONSTANTS, batch };
-  const open = (threads) => oursSide(Trainer, { model, training }, data, { variant, threads });
+  const open = (threads) => oursSide(Trainer, { model: { ...model, doubt: false }, training }, data, { variant, threads });
   const ours = await open(1), two = await open(THREADS), notes = [];
   const sides = { ours };
   if (two.threads === THREADS) sides[`ours with ${THREADS} threads`] = two;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
+import { Vit } from "../../dist/vit.js";
 import { fingers, noPen, pen } from "./fingers.mjs";
 import {
   DIGITS,
@@ -13,6 +14,7 @@ import {
   skip,
   withBrowser,
 } from "./harness.mjs";
+import { drawingOn, weightsOf } from "./story.mjs";
 
 /** How far the darkest pixel of the model's picture is from its paper. */
 const mostInk = (page) => page.locator("#pixels").evaluate((canvas) => {
@@ -29,8 +31,8 @@ describe("drawing on the page", { skip }, () => {
   });
   const blank = async () => (await shared.keyboard.press("Escape"), shared);
 
-  test("each digit drawn with the mouse is read as itself, and its ten probabilities add up to one", async () => {
-    const page = shared;
+  test("each digit drawn with the mouse is read as itself, and its ten probabilities and its doubt add up to one", async () => {
+    const page = shared, vit = await Vit.load(weightsOf("digits"));
     for (const [digit, strokes] of Object.entries(DIGITS)) {
       await page.click("#clear");
       await draw(page, strokes);
@@ -40,9 +42,11 @@ describe("drawing on the page", { skip }, () => {
       assert.equal(await page.locator("#bars .best").getAttribute("data-label"), digit);
       const shares = await page.locator("#bars > *").evaluateAll((rows) => rows.map((row) => Number(row.dataset.p)));
       assert.equal(shares.length, 10);
-      assert.ok(Math.abs(shares.reduce((sum, p) => sum + p) - 1) < 1e-5);
+      const { doubt } = await vit.classify(await drawingOn(page));
+      assert.ok(Math.abs(shares.reduce((sum, p) => sum + p, doubt) - 1) < 1e-5);
       assert.equal(Math.max(...shares), Number(p));
     }
+    vit.dispose();
   });
 
   test("every example is read as the digit that it shows", async () => {

@@ -224,7 +224,7 @@ export const settled = (page) =>
     const frames = async () => (await frame(), await frame());
     const end = performance.now() + 30_000;
     await frames();
-    while (!document.querySelector("#prediction[aria-busy=false]") || document.querySelector("#closer[aria-busy=true]")) {
+    while (!document.querySelector("#prediction[aria-busy=false]") || document.querySelector(":is(#closer, #rail-answer)[aria-busy=true]")) {
       if (performance.now() > end) throw new Error("the answer never came");
       await frame();
     }

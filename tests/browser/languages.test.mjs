@@ -59,7 +59,7 @@ describe("the page in other languages", { skip }, () => {
     }
     assert.equal(await page.locator("#maps button").nth(1).getAttribute("aria-label"), "Couche 2, tête 1");
     assert.match(await page.locator("#head option").first().textContent(), /^moyenne$/);
-    assert.match(await page.locator("#model option").nth(1).textContent(), /sans convolutions avant/);
+    assert.match(await page.locator("#model option").nth(1).textContent(), /avec des convolutions avant/);
     assert.equal(await page.locator("#examples button").first().getAttribute("title"), "Un exemple\u202f: 0");
     assert.equal(await page.locator("#theme").getAttribute("aria-label"), "Utiliser des couleurs sombres");
     assert.match(await page.locator("#looks").textContent(), /^Il regarde /);

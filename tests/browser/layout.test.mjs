@@ -266,8 +266,8 @@ describe("the page on its screen", { skip }, () => {
     await ink(page, DIGITS[4]);
     const JOURNEY = ["Pixels", "Patches", "Tokens", "Blocks", "Logits", "Overlay"];
     for (const [model, names] of [
-      ["digits", ["Pixels", "Convolutions", ...JOURNEY.slice(2)]], // convolutions leave no patch to cut
-      ["digits-plain", JOURNEY],
+      ["digits", JOURNEY],
+      ["digits-stem", ["Pixels", "Convolutions", ...JOURNEY.slice(2)]], // convolutions leave no patch to cut
       ["myvit", JOURNEY],
     ]) {
       if (model !== "digits") {

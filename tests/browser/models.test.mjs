@@ -142,12 +142,10 @@ describe("the choice of a model", { skip }, () => {
     const { page } = await browser.visit({ closer: true });
     await ink(page, DIGITS[7]);
     // By hand: each convolution adds two places, each stride doubles what a place is.
-    for (const [model, many, field] of [["digits", "6", "29"], ["digits-large", "6", "23"]]) {
-      if (model !== "digits") {
-        await page.selectOption("#model", model);
-        await page.waitForURL(`**/?model=${model}`);
-        await settled(page);
-      }
+    for (const [model, many, field] of [["digits-stem", "6", "29"], ["digits-large", "6", "23"]]) {
+      await page.selectOption("#model", model);
+      await page.waitForURL(`**/?model=${model}`);
+      await settled(page);
       assert.equal(await page.locator("[data-fact=stem]").textContent(), many);
       assert.equal(await page.locator("[data-fact=field]").textContent(), `${field}\u00a0×\u00a0${field}`);
       const before = await picture(page, "#stem");
@@ -156,8 +154,8 @@ describe("the choice of a model", { skip }, () => {
       await settled(page);
       assert.notEqual(await picture(page, "#stem"), before, "another patch has another field");
     }
-    await page.selectOption("#model", "digits-plain");
-    await page.waitForURL(/\?model=digits-plain$/);
+    await page.selectOption("#model", "digits");
+    await page.waitForURL((url) => url.search === "");
     await ready(page);
     assert.equal(await page.locator("#stem").isVisible(), false, "a plain model has no stem");
     assert.doesNotMatch(await page.locator(".journey").innerText(), /convolution/i);
@@ -167,9 +165,9 @@ describe("the choice of a model", { skip }, () => {
     const { page } = await browser.visit({ closer: true });
     await ink(page, DIGITS[3]);
     for (const [model, shapes] of [
-      ["digits", ["28 × 28", "7 × 7 × 64", "50 × 64", "50 × 64", "10"]],
+      ["digits", ["28 × 28", "49 × 16", "50 × 80", "50 × 80", "10"]],
+      ["digits-stem", ["28 × 28", "7 × 7 × 64", "50 × 64", "50 × 64", "10"]],
       ["digits-large", ["28 × 28", "7 × 7 × 128", "50 × 96", "50 × 96", "10"]],
-      ["digits-plain", ["28 × 28", "49 × 16", "50 × 64", "50 × 64", "10"]],
     ]) {
       if (model !== "digits") {
         await page.selectOption("#model", model);
@@ -235,7 +233,7 @@ describe("the choice of a model", { skip }, () => {
   test("the page begins with the model of ?model=…, or with digits if there is no such model", async () => {
     for (const [asked, want] of [
       ["myvit", "myvit"],
-      ["digits-plain", "digits-plain"],
+      ["digits-stem", "digits-stem"],
       ["digits-large", "digits-large"],
       ["x", "digits"],
     ]) {
@@ -315,7 +313,7 @@ describe("the choice of a model", { skip }, () => {
     const { page } = await browser.visit({ closer: true, viewport: { width: 320, height: 740 } });
     await page.getByRole("combobox", { name: "Model", exact: true }).focus();
     await page.keyboard.press("ArrowDown");
-    await page.waitForURL(/model=digits-plain/);
+    await page.waitForURL(/model=digits-stem/);
     await ready(page);
     assert.equal(await page.evaluate(() => document.activeElement.id), "model");
     const { height } = await page.locator("#model").boundingBox();

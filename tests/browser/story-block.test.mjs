@@ -60,19 +60,19 @@ describe("one token through one block", { skip }, () => {
   };
 
   test("it opens on a token that moves the answer: in the last block that is the class token, before it a patch", async () => {
-    assert.match(await chapter.locator(".where").textContent(), /^Block 4 of 4: class token$/);
+    assert.match(await chapter.locator(".where").textContent(), /^Block 5 of 5: class token$/);
     await page.selectOption("#rail-layer", "2");
     await settled(page);
-    assert.match(await chapter.locator(".where").textContent(), /^Block 2 of 4: row \d, column \d$/);
+    assert.match(await chapter.locator(".where").textContent(), /^Block 2 of 5: row \d, column \d$/);
     assert.equal(await chapter.locator(".notes").isVisible(), false);
-    await page.selectOption("#rail-layer", "4");
+    await page.selectOption("#rail-layer", "5");
     await ask("patch");
     assert.match(await chapter.locator(".notes").textContent(), /changes nothing in the answer/);
   });
 
-  for (const [name, layer] of [["digits-plain", 1], ["digits-plain", 3], ["digits", 0], ["digits-large", 2], ["myvit", 1]]) {
+  for (const [name, layer] of [["digits", 1], ["digits", 3], ["digits-stem", 0], ["digits-large", 2], ["myvit", 1]]) {
     test(`${name}, block ${layer + 1}: norms, hidden units, MLP and sums are the model's`, async () => {
-      if (name !== "digits-plain") await chooseModel(page, name);
+      if (name !== "digits") await chooseModel(page, name);
       await page.selectOption("#rail-layer", String(layer + 1));
       const { trace, config } = await run(name, { trace: true }), { width } = config, file = readSafetensors(weightsOf(name));
       for (const whose of ["class", "patch"]) {
@@ -128,7 +128,7 @@ describe("one token through one block", { skip }, () => {
   });
 
   test("who says that nothing happens without the MLPs is shown what does", async () => {
-    const mlps = [0, 1, 2, 3], [whole, closed] = [await run("digits-plain"), await run("digits-plain", { ablate: { mlps } })];
+    const mlps = [0, 1, 2, 3, 4], [whole, closed] = [await run("digits"), await run("digits", { ablate: { mlps } })];
     assert.ok(closed.classes[0].label !== whole.classes[0].label || closed.classes[0].p < 0.5, "the answer is lost");
     await chapter.locator(".guess button", { hasText: "nothing" }).click();
     const share = (100 * closed.classes[0].p).toFixed(1);

@@ -36,7 +36,7 @@ describe("encoder, decoder", { skip }, () => {
     assert.ok(Math.abs(got.reduce((a, b) => a + b) - 1) < 1e-12, `${what}: the row sums to 1`);
   }
 
-  for (const model of ["digits-plain", "digits"]) {
+  for (const model of ["digits", "digits-stem"]) {
     test(`${model}: each mask gives the softmax of the scores that it leaves`, async () => {
       await chooseModel(page, model);
       await page.selectOption("#rail-layer", "2");
@@ -115,7 +115,7 @@ describe("encoder, decoder", { skip }, () => {
 
   test("what a block costs follows the shapes in the model's file, and attention costs more than the MLP from T = M on", async () => {
     await readBy(page, "plain");
-    const bytes = weightsOf("digits-plain"), length = Number(bytes.readBigUInt64LE(0));
+    const bytes = weightsOf("digits"), length = Number(bytes.readBigUInt64LE(0));
     const { "blocks.0.mlp.fc1.weight": { shape: [M, D] } } = JSON.parse(bytes.subarray(8, 8 + length));
     const costs = chapter.locator(".cost-at"), slider = chapter.locator("#masks-side");
     for (const side of [7, 14, 15, 32]) {

@@ -18,7 +18,7 @@ describe("patch to token", { skip }, () => {
   before(async () => {
     await open();
     await filters().waitFor();
-    ({ tensors } = readSafetensors(weightsOf("digits-plain")));
+    ({ tensors } = readSafetensors(weightsOf("digits")));
   });
 
   /** A drawing of a 3 before the plain model, scrolled to the chapter. */
@@ -49,14 +49,14 @@ describe("patch to token", { skip }, () => {
     const weights = (d) => [...tensors.get("patch_embed.proj.weight").data.subarray(d * 16, d * 16 + 16)];
 
     test("it begins with the patch that has most ink and the filter that has the largest bar there", async () => {
-      const vit = await Vit.load(weightsOf("digits-plain"));
+      const vit = await Vit.load(weightsOf("digits"));
       const { input, trace } = await vit.classify(await drawingOn(page), { trace: true });
       vit.dispose();
       const ink = new Float64Array(49);
       input.forEach((value, i) => (ink[7 * Math.floor(i / 112) + Math.floor((i % 28) / 4)] += value));
       const patch = ink.indexOf(Math.max(...ink));
       await isChosen(Math.floor(patch / 7) + 1, (patch % 7) + 1);
-      const token = [...trace.tokens("embedded").slice(64 * (1 + patch), 64 * (2 + patch))].map(Math.abs);
+      const token = [...trace.tokens("embedded").slice(80 * (1 + patch), 80 * (2 + patch))].map(Math.abs);
       const { filter, model } = await sum();
       assert.equal(filter, token.indexOf(Math.max(...token)));
       assert.ok(Math.abs(Math.abs(model) - token[filter]) < 1e-5);
@@ -129,7 +129,7 @@ describe("patch to token", { skip }, () => {
     test("who says that two empty patches have different tokens is shown two that are equal", async () => {
       await page.locator("#patches .guess button", { hasText: "different" }).click();
       const truth = page.locator("#patches .truth");
-      await truth.filter({ hasText: /^It is otherwise\. At row 1, column 1 and at row \d, column \d all 64 numbers/ }).waitFor();
+      await truth.filter({ hasText: /^It is otherwise\. At row 1, column 1 and at row \d, column \d all 80 numbers/ }).waitFor();
     });
 
     test("the class token is the file's, whatever is drawn", async () => {
@@ -174,7 +174,7 @@ describe("patch to token", { skip }, () => {
         const { fetch } = window;
         let loads = 0; // the first loads the model
         window.fetch = (url, ...rest) => {
-          if (String(url).includes("digits-plain") && ++loads === 2) return Promise.resolve(new Response("", { status: 503 }));
+          if (/\/digits-(?!stem|large|int8)/.test(url) && ++loads === 2) return Promise.resolve(new Response("", { status: 503 }));
           return fetch(url, ...rest);
         };
       }),

@@ -90,7 +90,7 @@ describe("one score by hand", { skip }, () => {
   }
 
   test("a changed number changes scores, shares, map, output and the model's answer", async () => {
-    const weights = weightsOf("digits-plain");
+    const weights = weightsOf("digits");
     const inside = await insideOf(page, weights, 0);
     const d = inside.heads[0].values.length / inside.tokens;
     const before = { ...(await shown()), map: await picture(page, "#score .pick .grid-scroll canvas"), strip: await picture(page, "#score .strip") };
@@ -212,7 +212,7 @@ describe("one score by hand", { skip }, () => {
 
   test("the spread of q·k and the shares with and without √d are those of the API's queries and keys", async () => {
     await look(1, 2);
-    const { tokens: T, heads } = await insideOf(page, weightsOf("digits-plain"), 1), { queries, keys } = heads[2], d = 16;
+    const { tokens: T, heads } = await insideOf(page, weightsOf("digits"), 1), { queries, keys } = heads[2], d = 16;
     const rows = Array.from({ length: T }, (_, i) => Array.from({ length: T }, (_, j) =>
       queries.slice(i * d, (i + 1) * d).reduce((sum, q, n) => sum + q * keys[j * d + n], 0)));
     const all = rows.flat(), mean = all.reduce((a, b) => a + b) / all.length;
@@ -230,7 +230,7 @@ describe("one score by hand", { skip }, () => {
   test("a patch's query in the last block is said to change nothing, and changes nothing", async () => {
     const idle = chapter.locator(".idle", { hasText: "can change nothing" });
     assert.equal(await idle.isVisible(), false);
-    await look(3, 0);
+    await look(4, 0);
     await ask("class");
     assert.equal(await idle.isVisible(), false);
     await ask("patch");
@@ -245,17 +245,17 @@ describe("one score by hand", { skip }, () => {
 
   test("the question's answer is where the class token's largest share falls", async () => {
     await look(0, 0);
-    const { heads: [{ shares }] } = await insideOf(page, weightsOf("digits-plain"), 0), own = shares.slice(0, 50);
+    const { heads: [{ shares }] } = await insideOf(page, weightsOf("digits"), 0), own = shares.slice(0, 50);
     const most = own.indexOf(Math.max(...own)) - 1;
     await chapter.locator(".guess button", { hasText: "empty paper" }).click();
     const place = `row ${Math.floor(most / 7) + 1}, column ${(most % 7) + 1}`;
     await chapter.locator(".truth[data-right=false]", { hasText: `from ${place}, where there is ink` }).waitFor();
   });
 
-  for (const [model, layer, head] of [["digits-plain", 1, 2], ["digits", 2, 1], ["digits-large", 3, 5], ["myvit", 1, 1]]) {
+  for (const [model, layer, head] of [["digits", 1, 2], ["digits-stem", 2, 1], ["digits-large", 3, 5], ["myvit", 1, 1]]) {
     test(`${model}: scores, shares and outputs by hand equal the API's`, async () => {
       const weights = weightsOf(model);
-      if (model !== "digits-plain") await chooseModel(page, model);
+      if (model !== "digits") await chooseModel(page, model);
       await look(layer, head);
       const inside = await insideOf(page, weights, layer);
       const { tokens: T, config: { width, prefix } } = inside;

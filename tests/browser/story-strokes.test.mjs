@@ -8,7 +8,7 @@ describe("while you drew", { skip }, () => {
   const browser = withBrowser();
   let page;
   before(async () => {
-    ({ page } = await browser.visit({ address: `${browser.address}?model=digits-plain` }));
+    ({ page } = await browser.visit({ address: `${browser.address}` }));
     await drawn(DIGITS[4]);
   });
 

@@ -9,7 +9,7 @@ describe("the chapter on what spoke for a class", { skip }, () => {
   const browser = withBrowser();
   let page, vit;
   before(async () => {
-    vit = await Vit.load(weightsOf("digits-plain"));
+    vit = await Vit.load(weightsOf("digits"));
     ({ page } = await visitChapter(browser, "why", DIGITS[3]));
     await page.locator("#why .why-words", { hasText: "gradient" }).waitFor();
     await settled(page);

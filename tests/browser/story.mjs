@@ -32,15 +32,15 @@ export async function openChapter(page, id, selector) {
   return chapter;
 }
 
-/** Lets another of the page's models tell the story. */
+/** Lets one of the page's models tell the story. */
 export async function chooseModel(page, name) {
   await openCloser(page);
   await page.selectOption("#model", name);
   await page.locator("#status.ready").waitFor();
-  await readBy(page, "page");
+  await readBy(page, name === "digits" ? "plain" : "page");
 }
 
-/** Lets the story's plain model or the page's read the drawing, and waits for its answer. */
+/** Lets the plain model or the rail's other one read the drawing, and waits for its answer. */
 export async function readBy(page, reader) {
   await page.locator(`#rail-reader input[value=${reader}]`).evaluate((input) => input.click());
   await settled(page);

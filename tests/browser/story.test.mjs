@@ -109,10 +109,10 @@ describe("the story", { skip }, () => {
     assert.equal(await page.locator("#rail-answer strong").textContent(), "7");
   });
 
-  test("the plain model tells the story, and a chip gives it to the page's", async () => {
+  test("the plain model tells the story, and a chip gives it to one behind convolutions", async () => {
     await open(page, "why");
     const drawing = await drawingOn(page), shown = () => page.locator("#rail-answer").evaluate((answer) => [answer.dataset.label, answer.textContent]);
-    for (const [reader, name] of [["page", "digits"], ["plain", "digits-plain"]]) {
+    for (const [reader, name] of [["page", "digits-stem"], ["plain", "digits"]]) {
       await readBy(page, reader);
       const vit = await Vit.load(weightsOf(name)), { classes: [best] } = await vit.classify(drawing);
       vit.dispose();
@@ -207,13 +207,14 @@ describe("the story", { skip }, () => {
   });
 
   test("if the plain model does not load, the page's reads, the story says why, and Try again brings the plain one", async () => {
-    const { page } = await browser.visit({ excused: /503/, before: (page) => page.route("**/digits-plain-*", (route) => route.fulfill({ status: 503 })) });
+    const plain = /\/digits-(?!stem|large|int8)[^/]*\.safetensors/, before = (page) => page.route(plain, (route) => route.fulfill({ status: 503 }));
+    const { page } = await browser.visit({ address: `${browser.address}?model=digits-stem`, excused: /503/, before });
     await ink(page, DIGITS[7]);
     await open(page, "why");
     await page.locator("#story-status.failed", { hasText: "the server answered 503" }).waitFor();
     await page.locator("#why .lead", { hasText: "made it say 7." }).waitFor();
-    await page.unroute("**/digits-plain-*");
-    const fetched = page.waitForResponse(/digits-plain-/);
+    await page.unroute(plain);
+    const fetched = page.waitForResponse(plain);
     await page.locator("#story-retry").click();
     assert.equal((await fetched).status(), 200);
     await page.locator("#story-status").waitFor({ state: "hidden" });

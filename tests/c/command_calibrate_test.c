@@ -6,7 +6,7 @@
 #include "kernels/kernels.h"
 #include "train/evaluate.h"
 
-static const char STEM[] = GOLDEN_DIR "/../../weights/digits.safetensors";
+static const char STEM[] = GOLDEN_DIR "/../../weights/digits-stem.safetensors";
 enum { COUNT = 300, EDGE = 12, CLASSES = 7, SKIPPED = 40 };
 
 /* ---- Labelled images ---------------------------------------------------- */

@@ -109,8 +109,8 @@ describe("the page in this engine", { skip }, () => {
     const { learning, sincos2d, convolutions } = packed();
     let vit, drawing, own;
     before(async () => {
-      vit = await Vit.load(weightsOf("digits-plain"));
-      await open("?model=digits-plain");
+      vit = await Vit.load(weightsOf("digits"));
+      await open("");
       await draw("pad", DIGITS[3]);
       await reads("3");
       drawing = await drawingOn(page);
@@ -136,7 +136,7 @@ describe("the page in this engine", { skip }, () => {
 
     test("patches: the products and the bias of a filter make the model's own number", async () => {
       await goTo("patches", "#patches-sum[data-model]");
-      const { tensors } = readSafetensors(weightsOf("digits-plain"));
+      const { tensors } = readSafetensors(weightsOf("digits"));
       const { sum, model, filter: chosen } = await data("#patches-sum"), d = Number(chosen);
       const filter = tensors.get("patch_embed.proj.weight").data.subarray(16 * d, 16 * (d + 1));
       const pixel = (i) => own.input[(12 + (i >> 2)) * 28 + 12 + (i & 3)];

@@ -124,7 +124,7 @@ test("the command walks folders, reads standard input as -, and prints JSON line
   assert.deepEqual(lines.map(({ file }) => file), ["a.PNG", "b.png", "more/c.png"].map((name) => here.at(`in/${name}`)));
   assert.deepEqual([walked.code, walked.stderr, ...new Set(lines.map(({ classes }) => classes[0].label))], [0, "", "1"]);
   const embedded = await run(["embed", "--ndjson", "--variant", variant, here.at("in/b.png")]);
-  assert.equal(JSON.parse(embedded.stdout).values.length, 64);
+  assert.equal(JSON.parse(embedded.stdout).values.length, 80);
   assert.match((await run(["classify", "-", "-"])).stderr, /expected - only once/);
   const { child, done } = start(["classify", "--variant", variant, "-"], { stdin: "pipe" });
   child.stdin.end(photo);

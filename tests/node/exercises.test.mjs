@@ -12,7 +12,7 @@ const { OFFERED, MORE } = await importTypescript("web/train/handwriting.ts");
 const { texts: { exercises } } = await importTypescript("web/demo/story/chapters/teach/texts/en.ts");
 const drawings = [...OFFERED, ...MORE];
 const pad = { width: 280, height: 280 };
-const LAYERS = [0, 1, 2, 3], HEADS = [0, 1, 2, 3], T = 50;
+const LAYERS = [0, 1, 2, 3, 4], HEADS = [0, 1, 2, 3, 4], T = 50;
 
 /** Fails where a solution's sentence, whose claim the test checks, says otherwise now. */
 const says = (id, ...sentences) => {
@@ -73,41 +73,43 @@ describe("solutions of the exercises", () => {
     assert.ok(others > count / 2, `${others} of ${count}`);
   });
 
-  test("when does it know: after the third block; no head alone changes an answer, the first MLP most of it", async () => {
-    says("layers", "After two blocks no class has half of the probability; after three the right one leads; the fourth makes it sure.",
-      "No single head changes the answer", "Without the first MLP most of the probability is gone.");
-    for (const { label, strokes, classes, trace } of read) {
-      for (const stage of [0, 1, 2]) assert.ok(trace.lens(stage)[0].p < 0.5, `${label}, stage ${stage}`);
-      assert.equal(trace.lens(3)[0].label, label);
-      assert.ok(trace.lens(4)[0].p > 0.9 && trace.lens(4)[0].p > trace.lens(3)[0].p, label);
+  test("when does it know: after the fourth block; no head alone changes an answer, the first MLP nearly all of it", async () => {
+    says("layers", "After four blocks the right class has over 90 %; before, another often leads. The fifth makes it sure.",
+      "No single head changes the answer", "Without the first MLP hardly anything of the probability is left.");
+    const others = read.filter(({ label, trace }) => trace.lens(2)[0].label !== label).length;
+    assert.ok(others > read.length / 2, `${others} of ${read.length}`);
+    for (const { label, strokes, trace } of read) {
+      assert.equal(trace.lens(4)[0].label, label);
+      assert.ok(trace.lens(4)[0].p > 0.9 && trace.lens(5)[0].p > Math.max(0.99, trace.lens(4)[0].p), label);
       for (const layer of LAYERS) for (const head of HEADS) {
         const { classes: [best] } = await vit.classify({ strokes, ...pad }, { ablate: { heads: [[layer, head]] } });
         assert.equal(best.label, label, `without head ${head} of layer ${layer}`);
       }
       const without = await vit.classify({ strokes, ...pad }, { ablate: { mlps: [0] } });
-      assert.ok(pOf(without, label) < classes[0].p / 2, `${label}: ${pOf(without, label)}`);
+      assert.ok(pOf(without, label) < 0.1, `${label}: ${pOf(without, label)}`);
     }
   });
 
-  test("half a digit: the closed loop of a 9 is a sure 0, and the whole a 9", async () => {
-    says("strokes", "The loop is a 0 to this model, and it is over 90 % sure", "The tail makes it a 9.");
+  test("half a digit: the closed loop of a 9 is a sure 0, and while the pen is down perhaps a 9", async () => {
+    says("strokes", "Finished, the loop alone is a 0 to this model, and it is over 99 % sure.", "it expects a tail, and leans to 9 without being sure");
     for (const { strokes: [whole] } of drawings.filter(({ label }) => label === "9")) {
       const closed = whole.findIndex(({ x, y }, at) => at > 0 && x === whole[0].x && y === whole[0].y);
       assert.ok(closed > 3, "the loop closes");
-      const { classes: [best], uncertain } = await vit.classify({ strokes: [whole.slice(0, closed + 1)], ...pad });
-      assert.equal(best.label, "0");
-      assert.ok(best.p > 0.9 && !uncertain, String(best.p));
+      const loop = { strokes: [whole.slice(0, closed + 1)], ...pad };
+      const [finished, drawing] = [await vit.classify(loop), await vit.classify({ ...loop, unfinished: true })];
+      assert.deepEqual([finished, drawing].map(({ classes: [best], uncertain }) => [best.label, uncertain]), [["0", false], ["9", true]]);
+      assert.ok(finished.classes[0].p > 0.99, String(finished.classes[0].p));
     }
   });
 
   test("what does 90 % mean: no temperature changes the first class, and the surest bin is too modest", () => {
     const { temperature, at } = JSON.parse(readFileSync(file, "utf8"));
     const [count, right, sure] = at.find((each) => each.temperature === temperature).bins.at(-1);
-    says("doubt", `of the ${count.toLocaleString("en")} test digits of which it was surest, ${Math.round(100 * sure)} % on average, it read ${count - right} wrongly`);
+    says("doubt", `of the ${count.toLocaleString("en")} test digits of which it was surest, ${(100 * sure).toFixed(1)} % on average, it read ${count - right} wrongly`);
     assert.ok(right / count > sure, "it is right more often than it says");
     for (const { logits, classes } of read) {
       for (const { temperature: t } of at) {
-        const scaled = [...logits].map((logit) => Math.exp(logit / t));
+        const scaled = [...logits.subarray(0, 10)].map((logit) => Math.exp(logit / t));
         assert.equal(scaled.indexOf(Math.max(...scaled)), classes[0].index);
       }
     }

@@ -19,7 +19,7 @@ test("the figures are of the model that tells the story as it is", () => {
 
 test("at every temperature the bins hold all images, and as many right answers as the model's card says", () => {
   const card = readFileSync(new URL("../../weights/README.md", import.meta.url), "utf8");
-  const [, right, of] = card.match(/^\| \[digits-plain\].*?\((\d+)\/(\d+)\)/m).map(Number);
+  const [, right, of] = card.match(/^\| \[digits\].*?\((\d+)\/(\d+)\)/m).map(Number);
   assert.equal(figures.images, of);
   for (const { temperature, bins } of figures.at) {
     const sum = (at) => bins.reduce((total, bin) => total + bin[at], 0);

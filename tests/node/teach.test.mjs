@@ -29,7 +29,7 @@ const bytesOf = (model) => new Uint8Array(readFileSync(new URL(`../../weights/${
 const images = validation?.slice(0, 400) ?? [];
 const variant = "simd128";
 
-for (const model of ["digits", "digits-plain"]) {
+for (const model of ["digits", "digits-stem"]) {
   const weights = bytesOf(model), before = skip ? undefined : await rightBy(weights, images, { variant });
 
   test(`${model}: five signs by eight examples each are read, and at most one digit in 200 is lost`, { skip }, async () => {
@@ -64,7 +64,7 @@ test("the taught weights lie between the old and the trained ones, but for a new
 });
 
 test("examples that are none are refused, and a signal stops a lesson", async () => {
-  const weights = bytesOf("digits-plain");
+  const weights = bytesOf("digits");
   for (const [examples, words] of [[[], /expected an array of \{ label, image \}, got/], [[{ image: 1 }], /at 0$/], ["star", /got star/]]) {
     await assert.rejects(teach(weights, examples), ({ code, message }) => code === "bad_argument" && words.test(message));
   }

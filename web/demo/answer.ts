@@ -37,14 +37,15 @@ function waitingFor(state: State): string {
   return answered === version ? (photo ? words.waiting.noInk : words.waiting.more) : words.waiting.reading;
 }
 
-type Result = Pick<Classification, "classes" | "uncertain">;
+type Result = Pick<Classification, "classes" | "uncertain" | "doubt">;
 
 /**
- * "none": the classes are nearly alike. Their perplexity, the number of equally likely classes that
- * leave as much doubt, is more than half of their number. A model of own signs doubts by its lesson alone.
+ * "none": the model doubts more than it believes, or the classes are nearly alike: their perplexity, the
+ * number of equally likely classes that leave as much doubt, is more than half of their number. A model of own signs doubts by its lesson alone.
  */
-function verdictOf({ classes, uncertain }: Result, own = false): "sure" | "unsure" | "none" {
+function verdictOf({ classes, uncertain, doubt }: Result, own = false): "sure" | "unsure" | "none" {
   if (own) return uncertain ? "none" : "sure";
+  if (doubt !== undefined && doubt > 0.5) return "none";
   const entropy = classes.reduce((sum, { p }) => (p > 0 ? sum - p * Math.log(p) : sum), 0);
   if (classes.length > 1 && Math.exp(entropy) > classes.length / 2) return "none";
   return uncertain ? "unsure" : "sure";

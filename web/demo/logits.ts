@@ -34,7 +34,7 @@ export function drawBars(list: HTMLElement, { reading }: State, best: number | u
 
 /** Draws the logits as columns up or down from zero. */
 export function drawLogits(columns: HTMLElement, { reading }: State): void {
-  const logits = reading?.result.logits;
+  const logits = reading?.result.logits.slice(0, columns.children.length); // without that of doubt
   const top = logits?.reduce((most, value) => Math.max(most, Math.abs(value)), 1e-6) ?? 1;
   const best = reading?.result.classes[0].index;
   [...columns.children].forEach((child, index) => {

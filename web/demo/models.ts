@@ -1,7 +1,7 @@
 import { words } from "./texts/words.ts";
 import digits from "../../weights/digits.safetensors?url";
 import int8 from "../../weights/digits-int8.safetensors?url";
-import plain from "../../weights/digits-plain.safetensors?url";
+import stem from "../../weights/digits-stem.safetensors?url";
 import large from "../../weights/digits-large.safetensors?url";
 import myvit from "../../weights/myvit.safetensors?url";
 
@@ -35,7 +35,7 @@ const LIGHT: ModelFile = { id: "digits", url: int8, bytes: WEIGHTS_BYTES["digits
 /** The models to choose from. The page begins with the first. */
 export const MODELS: readonly ModelFile[] = [
   { id: "digits", url: digits, bytes: WEIGHTS_BYTES.digits, light: LIGHT },
-  { id: "digits-plain", url: plain, bytes: WEIGHTS_BYTES["digits-plain"] },
+  { id: "digits-stem", url: stem, bytes: WEIGHTS_BYTES["digits-stem"] },
   { id: "digits-large", url: large, bytes: WEIGHTS_BYTES["digits-large"] },
   { id: "myvit", url: myvit, bytes: WEIGHTS_BYTES.myvit },
 ];

@@ -10,7 +10,7 @@ import * as setup from "./setup.mjs";
 const DIGITS = join(root, "weights", "digits.safetensors");
 const ROWS = ["f32", "int8", "maps", "threads", "start-up", "train", "epochs"];
 /** Recipes to take training steps of, with their batches. */
-const TRAINED = [["digits-plain", 64], ["myvit", 128]];
+const TRAINED = [["digits", 64], ["myvit", 128]];
 const EPOCHS = { epochs: 5, images: 10_000 };
 const PLACES = ["node", "chromium"];
 

@@ -1,5 +1,5 @@
-// A model that is trained in two runs: the second, short one begins from the first and learns from all there is.
-// Where the first one keeps a validation part, its temperature is fitted to that; else the recipe has one.
+// A model that is trained in two runs: the second, short one begins from the first. The temperature is fitted to the
+// validation part that the second or, if that learns from all there is, the first one keeps; else the recipe has one.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readSafetensors } from "../../web/base/safetensors.mjs";
@@ -8,12 +8,13 @@ import { root, say } from "../../web/scripts/lib.mjs";
 const folder = "build/train";
 const at = (path) => join(root, path);
 
-/** The second run's recipe: the first's with changes, and with the temperature of the first, because
- *  nothing is left to fit another to. */
+/** The second run's recipe: the first's with changes, and with the temperature of the first if nothing is
+ *  left to fit another to. */
 export function finishing(first, changes, { temperature, uncertain_below }) {
   const training = { ...first.training, ...changes.training };
   training.augment = { ...first.training.augment, ...changes.training.augment };
-  return { model: { ...first.model, temperature, uncertain_below }, training };
+  const fitted = training.validation > 0 ? {} : { temperature, uncertain_below };
+  return { model: { ...first.model, ...fitted }, training };
 }
 
 /** Makes weights/NAME.safetensors by both runs. `path` is the recipe's, and `train` and `calibrate` run `vit`. */
@@ -28,9 +29,11 @@ export async function finish({ name, path, recipe, words, train, calibrate }) {
   if (recipe.training.validation > 0) await calibrate(first);
   const changes = JSON.parse(readFileSync(at(`weights/${name}.finish.json`), "utf8"));
   const { config } = readSafetensors(readFileSync(at(first)));
-  writeFileSync(at(last), `${JSON.stringify(finishing(recipe, changes, config), null, 4)}\n`);
+  const then = finishing(recipe, changes, config);
+  writeFileSync(at(last), `${JSON.stringify(then, null, 4)}\n`);
   say(`▸ second run of two, by ${last}, from ${first}`);
   await train(last, second, "--init", first);
+  if (then.training.validation > 0) await calibrate(second);
   copyFileSync(at(second), at(`weights/${name}.safetensors`));
   copyFileSync(at(`${first}.log.tsv`), at(`weights/${name}.safetensors.log.tsv`));
   copyFileSync(at(`${second}.log.tsv`), at(`weights/${name}.finish.log.tsv`));

@@ -1,14 +1,16 @@
 // node weights/tools/hands.mjs OMNIGLOT: gathers the drawings that a model with an output for doubt learns
 // from, into build/train/hands.jsonl.gz: digits of Pen-Based (UCI) and UNIPEN, and of no class the letters of
-// UNIPEN and the signs of Omniglot, without those that many people write like a digit. OMNIGLOT is the folder
-// into which strokes_background_small1.zip and strokes_background_small2.zip were unpacked.
+// UNIPEN and the signs of Omniglot, without those that many people write like a digit; for the second run into
+// hands-and-signs.jsonl.gz with the signs of drawn.mjs, too. OMNIGLOT is the folder into which
+// strokes_background_small1.zip and strokes_background_small2.zip were unpacked.
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
+import { drawn } from "./drawn.mjs";
 import { findStrokes } from "../../web/scripts/data.mjs";
 import { Trouble, isMain, main, root, say } from "../../web/scripts/lib.mjs";
 
-export const file = join(root, "build", "train", "hands.jsonl.gz");
+export const files = ["hands", "hands-and-signs"].map((name) => join(root, "build", "train", `${name}.jsonl.gz`));
 
 /** Letters of UNIPEN that many people write like a digit. */
 const LIKE_DIGITS = "BDGIOQSZbgijloqsyz";
@@ -25,7 +27,8 @@ const SIGNS_LIKE_DIGITS = {
 };
 /** writers_part() in src/train/strokes.c divides writers by their numbers: from 104, the three of UNIPEN who drew
  *  a thousand and more are for training. */
-const [FIRST_OF_UNIPEN, FIRST_OF_OMNIGLOT, DRAWERS] = [104, 1000, 20];
+const [FIRST_OF_UNIPEN, FIRST_OF_OMNIGLOT, DRAWERS, FIRST_OF_SIGNS] = [104, 1000, 20, 2000];
+const EACH_SIGN = 150;
 
 const linesOf = (path) => gunzipSync(readFileSync(path)).toString().trim().split("\n").map((line) => JSON.parse(line));
 
@@ -71,10 +74,12 @@ if (isMain(import.meta)) {
     if (!pens) throw new Trouble("no pen drawings: expected them in $VITRINE_DATA or in strokes beside it");
     const all = [...linesOf(pens).map(({ label, writer, strokes }) => ({ label, writer, strokes })),
       ...unipen(dirname(pens)), ...omniglot(signs)];
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(`${file}.new`, gzipSync(all.map((drawing) => `${JSON.stringify(drawing)}\n`).join("")));
-    renameSync(`${file}.new`, file);
-    const digits = all.filter(({ label }) => label !== null).length;
-    say(`✓ ${file}: ${digits} digits, ${all.length - digits} drawings of no class`);
+    for (const [path, drawings] of [[files[0], all], [files[1], [...all, ...drawn(EACH_SIGN, FIRST_OF_SIGNS)]]]) {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(`${path}.new`, gzipSync(drawings.map((drawing) => `${JSON.stringify(drawing)}\n`).join("")));
+      renameSync(`${path}.new`, path);
+      const digits = drawings.filter(({ label }) => label !== null).length;
+      say(`✓ ${path}: ${digits} digits, ${drawings.length - digits} drawings of no class`);
+    }
   });
 }

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { Trouble, isMain, main, root, say } from "../../web/scripts/lib.mjs";
 import { testDigits } from "../../web/scripts/data.mjs";
 
-const NAME = "digits-plain";
+const NAME = "digits";
 export const model = join(root, "weights", `${NAME}.safetensors`);
 export const file = join(root, "web", "demo", "story", "chapters", "doubt", "reliability.json");
 const SIDE = 28, BINS = 15, WORST = 20, AT_ONCE = 250;
@@ -19,18 +19,19 @@ export const pictures = ({ images }, indices) => indices.map((index) =>
 
 export const hashOf = (path) => createHash("sha256").update(readFileSync(path)).digest("hex");
 
-function softmax(logits, temperature) {
-  const most = Math.max(...logits);
+/** The classes' probabilities, which with doubt sum to 1 - doubt. */
+function softmax({ logits: all, doubt = 0, classes }, temperature) {
+  const logits = all.subarray(0, classes.length), most = Math.max(...logits);
   const powers = Array.from(logits, (logit) => Math.exp((logit - most) / temperature));
   const sum = powers.reduce((a, b) => a + b);
-  return powers.map((power) => power / sum);
+  return powers.map((power) => ((1 - doubt) * power) / sum);
 }
 
 /** For each bin of width 1/15, as Guo et al. have it: images, right answers, the mean probability. */
 function binsAt(temperature, all, labels) {
   const bins = Array.from({ length: BINS }, () => [0, 0, 0]);
-  all.forEach((logits, index) => {
-    const shares = softmax(logits, temperature), p = Math.max(...shares);
+  all.forEach((answer, index) => {
+    const shares = softmax(answer, temperature), p = Math.max(...shares);
     const bin = bins[Math.max(0, Math.ceil(p * BINS) - 1)];
     bin[0]++;
     bin[1] += Number(shares.indexOf(p) === labels[index]);
@@ -45,11 +46,11 @@ async function measure(digits) {
   const all = [], count = digits.labels.length;
   for (let first = 0; first < count; first += AT_ONCE) {
     const indices = Array.from({ length: Math.min(AT_ONCE, count - first) }, (_, i) => first + i);
-    for (const { logits } of await vit.classifyAll(pictures(digits, indices))) all.push(logits);
+    all.push(...await vit.classifyAll(pictures(digits, indices)));
   }
   const own = vit.config.temperature;
   const temperatures = [...new Set([own, ...Array.from({ length: 17 }, (_, k) => 2 ** (k / 4 - 2))])].sort((a, b) => a - b);
-  const loss = all.map((logits, index) => -Math.log(softmax(logits, own)[digits.labels[index]]));
+  const loss = all.map((answer, index) => -Math.log(softmax(answer, own)[digits.labels[index]]));
   vit.dispose();
   return {
     by: "node weights/tools/reliability.mjs",

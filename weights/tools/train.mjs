@@ -6,6 +6,7 @@ import { cmake } from "../../web/scripts/build.mjs";
 import { findStrokes, mnist, readDigits } from "../../web/scripts/data.mjs";
 import { explain } from "./explain.mjs";
 import { finish } from "./finish.mjs";
+import { files as hands } from "./hands.mjs";
 import { Trouble, main, root, run, say, timed } from "../../web/scripts/lib.mjs";
 import * as setup from "../../web/scripts/setup.mjs";
 
@@ -13,7 +14,7 @@ const vit = join(root, "build", "native", "vit");
 const suffix = ".recipe.json";
 const names = readdirSync(join(root, "weights")).filter((name) => name.endsWith(suffix))
   .map((name) => name.slice(0, -suffix.length));
-const [usual, teacher] = ["digits", "digits-large"];
+const [usual, teacher] = ["digits", "digits-stem"];
 
 const help = `npm run train [-- NAME] [OPTIONS OF vit train]
 
@@ -22,11 +23,12 @@ ${usual} where none is given), with MNIST from $VITRINE_DATA or its mirrors.
 Where the recipe has "drawings", pens' are in $VITRINE_DATA or
 in strokes beside it, and the model is calibrated by the validation part: by images and
 drawings, and by half-drawn ones where it has "unfinished". A recipe that trains on all has the
-temperature of one that does not. Where it has "distillation", it learns from ${teacher}.
+temperature of one that does not. Where it has "distillation", it learns from ${teacher}; a model with
+an output for doubt learns from the drawings that weights/tools/hands.mjs has gathered.
 
 A model with weights/NAME.finish.json is trained in two runs. The first one follows the recipe
-and stays in build/train. The second one begins from it, with the changes of that file, on all
-images and drawings. It has the temperature of the first.
+and stays in build/train. The second one begins from it, with the changes of that file. If it
+learns from all images and drawings, it has the temperature of the first.
 
 Measured on the test images and on drawings of writers held out; ${usual} in int8 too. A run
 that was interrupted goes on from its last step, and a first run that is done is not repeated.
@@ -70,15 +72,19 @@ await main(async () => {
   const { data, strokes } = await prepared(pens);
   const file = (name) => join(data, `${name}-ubyte.gz`);
   const command = (...words) => run(vit, words, { terminal: true });
-  const drawings = pens ? ["--strokes", strokes] : [];
+  const [drawn, drawnLater] = recipe.model.doubt ? hands : [strokes, strokes];
+  if (pens && !existsSync(drawn)) throw new Trouble(`no drawings in ${drawn}: weights/tools/hands.mjs gathers them`);
+  const drawings = pens ? ["--strokes", drawn] : [];
   const halves = pens && training.unfinished > 0 ? ["--points", "0.5"] : [];
 
-  const train = (recipe, out, ...more) => command("train", "--data", data, ...drawings, "--recipe", recipe,
-    "--out", out, ...teaching, ...more, ...words);
+  const train = (recipe, out, ...more) => {
+    const learnt = pens ? ["--strokes", more.includes("--init") ? drawnLater : drawn] : [];
+    return command("train", "--data", data, ...learnt, "--recipe", recipe, "--out", out, ...teaching, ...more, ...words);
+  };
   const calibrate = (model) => {
     const { length } = readDigits(data, "train").labels;
     return command("calibrate", "--model", model, "--out", model, "--first", `${length - training.validation}`,
-      ...drawings, ...halves, "--images", file("train-images-idx3"), "--labels", file("train-labels-idx1"));
+      ...drawings, ...(recipe.model.doubt ? ["--points", "0.5,0.75"] : halves), "--images", file("train-images-idx3"), "--labels", file("train-labels-idx1"));
   };
   if (existsSync(join(root, `weights/${name}.finish.json`))) {
     await finish({ name, path, recipe, words, calibrate, train });

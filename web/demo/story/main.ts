@@ -112,7 +112,8 @@ export function tell(root: HTMLElement, given: Page): () => void {
       build();
     }
     if (scene && isStale(scene, page, teller.model())) scene = sceneOf(page, scene);
-    drawRail(scene, open.find(({ here }) => here)?.root);
+    const other = scene !== undefined && scene.model !== teller.model(); // is to read the drawing
+    drawRail(scene, open.find(({ here }) => here)?.root, other && open.some(isShown));
     drawChapters();
     void readAgain();
   };

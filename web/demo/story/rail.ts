@@ -34,7 +34,7 @@ export function buildRail(root: HTMLElement, page: Page, story: Story, teller: T
     redraw();
   });
   reader.root.id = "rail-reader";
-  const pageReader = reader.root.querySelector("label:last-child span")!;
+  const other = reader.root.querySelector("label:last-child span")!;
   const settings = h("div", { className: "rail-choices" }, reader.root,
     h("label", {}, texts.story.layer, layer), h("label", {}, texts.story.head, head), place);
   const steps = buildSteps(root, story, settings, life);
@@ -45,8 +45,8 @@ export function buildRail(root: HTMLElement, page: Page, story: Story, teller: T
     steps.root);
   let fitted: unknown;
 
-  return (scene: Scene | undefined, here: HTMLElement | undefined): void => {
-    const { choice } = state, shown = scene?.version === state.version && !isBlank(state) ? scene : undefined;
+  return (scene: Scene | undefined, here: HTMLElement | undefined, busy: boolean): void => {
+    const shown = scene?.version === state.version && !isBlank(state) ? scene : undefined;
     drawPad(pad, state, keyPen);
     steps.draw(here);
     const reading = shown && { result: shown.result, version: shown.version, unfinished: shown.unfinished };
@@ -56,8 +56,8 @@ export function buildRail(root: HTMLElement, page: Page, story: Story, teller: T
     write(share!, best && !unknown ? percent(best.p) : "");
     answer.classList.toggle("unsure", pale);
     answer.dataset.label = best?.label ?? "";
-    reader.root.hidden = teller.pageIsPlain;
-    write(pageReader, state.model?.config.stem.length ? words.readers.stem : titleOf(choice?.id ?? ""));
+    answer.ariaBusy = String(busy);
+    write(other, teller.other?.id === "digits-stem" ? words.readers.stem : titleOf(teller.other?.id ?? ""));
     if (!scene) return;
     if (fitted !== scene.model) {
       fillChoices((id) => (id === "layer" ? layer : head), scene.config);

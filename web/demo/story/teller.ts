@@ -1,36 +1,37 @@
-/** The model that tells the story: the plain one, or the page's if the visitor asks for it. */
+/** The model that tells the story: the plain one, or if the visitor asks for it another: the page's, or where that is plain, one behind convolutions. */
 import { Vit } from "vitrine";
-import { MODELS } from "../models.ts";
+import { MODELS, type ModelFile } from "../models.ts";
 import { inWords } from "../remedy.ts";
 import type { State } from "../state.ts";
 
-const PLAIN = MODELS.find(({ id }) => id === "digits-plain")!;
+const PLAIN = MODELS[0]!, STEM = MODELS.find(({ id }) => id === "digits-stem")!;
 
 export type Teller = ReturnType<typeof buildTeller>;
 
-/** `changed` is called when another model reads, `failed` when the plain one did not load. */
+/** `changed` is called when another model reads, `failed` when one did not load. */
 export function buildTeller(state: State, changed: () => void, failed: (why: string, retry: () => void) => void) {
-  let plain: Vit | "loading" | "failed" | undefined;
-  const load = () => {
-    plain = "loading";
-    Vit.load(new URL(PLAIN.url, document.baseURI)).then((model) => (plain = model), (error: unknown) => {
-      plain = "failed"; // the page's model reads
+  const loads = new Map<ModelFile, Vit | "loading" | "failed">();
+  const load = (file: ModelFile) => {
+    loads.set(file, "loading");
+    Vit.load(new URL(file.url, document.baseURI)).then((model) => loads.set(file, model), (error: unknown) => {
+      loads.set(file, "failed"); // the page's model reads
       failed(inWords(error), () => {
-        plain = undefined;
+        loads.delete(file);
         changed();
       });
     }).finally(changed);
   };
-  const isPages = () => made.wanted === "page" || made.pageIsPlain || plain === "failed";
+  const wanted = () => (made.wanted === "plain" ? PLAIN : made.other) ?? PLAIN;
+  const isPages = () => wanted().id === state.choice?.id || loads.get(wanted()) === "failed";
   const made = {
     wanted: "plain" as "plain" | "page",
-    /** Whether the page itself reads by the plain model. */
-    get pageIsPlain() {
-      return state.choice?.id === PLAIN.id;
+    /** What else than the plain model may tell the story. */
+    get other() {
+      return state.choice?.id === PLAIN.id ? STEM : state.choice;
     },
     /** Where the model came from. */
     get choice() {
-      return isPages() ? state.choice : PLAIN;
+      return isPages() ? state.choice : wanted();
     },
     get file() {
       return made.choice!.own?.file ?? made.choice!.url;
@@ -38,8 +39,9 @@ export function buildTeller(state: State, changed: () => void, failed: (why: str
     /** Undefined while it loads. */
     model(): Vit | undefined {
       if (isPages()) return state.model;
-      if (!plain) load();
-      return typeof plain === "string" ? undefined : plain;
+      const loaded = loads.get(wanted());
+      if (!loaded) load(wanted());
+      return typeof loaded === "string" ? undefined : loaded;
     },
   };
   return made;

@@ -96,7 +96,7 @@ export const de = {
   },
   models: {
     digits: "digits",
-    "digits-plain": "digits-plain: ohne Faltungen davor",
+    "digits-stem": "digits-stem: mit Faltungen davor",
     "digits-large": "digits-large: 2,4-mal so groß",
     myvit: "myvit: der winzige ViT des Tutorials",
     signs: "meine Zeichen",

@@ -98,7 +98,7 @@ export const opening = {
   /** By the models' names in models.ts. */
   models: {
     digits: "digits",
-    "digits-plain": "digits-plain: no convolutions first",
+    "digits-stem": "digits-stem: convolutions first",
     "digits-large": "digits-large: 2.4 times the size",
     myvit: "myvit: the tutorial’s tiny ViT",
     signs: "my signs",

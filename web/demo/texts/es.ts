@@ -98,7 +98,7 @@ export const es = {
   },
   models: {
     digits: "digits",
-    "digits-plain": "digits-plain: sin convoluciones antes",
+    "digits-stem": "digits-stem: con convoluciones antes",
     "digits-large": "digits-large: 2,4 veces más grande",
     myvit: "myvit: el diminuto ViT del tutorial",
     signs: "mis signos",

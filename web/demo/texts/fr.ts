@@ -99,7 +99,7 @@ export const fr = {
   },
   models: {
     digits: "digits",
-    "digits-plain": "digits-plain\u202f: sans convolutions avant",
+    "digits-stem": "digits-stem\u202f: avec des convolutions avant",
     "digits-large": "digits-large\u202f: 2,4 fois plus grand",
     myvit: "myvit\u202f: le minuscule ViT du tutoriel",
     signs: "mes signes",

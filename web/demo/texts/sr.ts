@@ -101,7 +101,7 @@ export const sr = {
   },
   models: {
     digits: "digits",
-    "digits-plain": "digits-plain: bez konvolucija na početku",
+    "digits-stem": "digits-stem: sa konvolucijama na početku",
     "digits-large": "digits-large: 2,4 puta veći",
     myvit: "myvit: majušni ViT iz tutorijala",
     signs: "moji znakovi",

@@ -92,7 +92,7 @@ export const zh = {
   },
   models: {
     digits: "digits",
-    "digits-plain": "digits-plain：前面没有卷积",
+    "digits-stem": "digits-stem：前面有卷积",
     "digits-large": "digits-large：2.4 倍大小",
     myvit: "myvit：教程里的微型 ViT",
     signs: "我的符号",

@@ -73,7 +73,7 @@ function buildMlp(words: Words): Panel {
   const place = (x: number, y: number) => ({ cx: (CURVE / 2) * (1 + Math.max(-RANGE, Math.min(RANGE, x)) / RANGE), cy: 110 - Math.min(RANGE, y) * 27 });
   curve.append(svg("path", { class: "line", d: `M0 110H${CURVE}M${CURVE / 2} 0V124` }), line, points, chosenPoint);
   const frame = svg("rect", { class: "frame" });
-  let chosen: number | undefined, last: Way | undefined, made: ReturnType<typeof cells> | undefined, units = 0, columns = 1;
+  let chosen: number | undefined, shown = 0, last: Way | undefined, made: ReturnType<typeof cells> | undefined, units = 0, columns = 1;
   const SIZE = 12;
   const pick = (unit: number) => {
     chosen = Math.max(0, Math.min(units - 1, unit));
@@ -87,7 +87,7 @@ function buildMlp(words: Words): Panel {
     const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns }[event.key];
     if (step === undefined) return;
     event.preventDefault();
-    pick((chosen ?? 0) + step);
+    pick(shown + step);
   });
   const draw = (way: Way) => {
     last = way;
@@ -101,7 +101,7 @@ function buildMlp(words: Words): Panel {
       set(grid, { viewBox: `0 0 ${columns * SIZE} ${Math.ceil(units / columns) * SIZE}`, "aria-label": words.units(name), "aria-valuemin": 1, "aria-valuemax": units });
       chosen = undefined;
     }
-    const unit = chosen ?? active.indexOf(Math.max(...active)); // the one that fires most, until the visitor chooses
+    const unit = shown = chosen ?? active.indexOf(Math.max(...active)); // the one that fires most, until the visitor chooses
     made!.draw(active, signedScale(active).signed, dark);
     set(frame, { x: (unit % columns) * SIZE, y: Math.floor(unit / columns) * SIZE, width: SIZE - 1, height: SIZE - 1 });
     write(text, words.mlpText({ units, width, fire: firing(inside), ...name }));

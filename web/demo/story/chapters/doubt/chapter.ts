@@ -30,11 +30,11 @@ export const build: Build<Words> = (root, story, words) => {
     draw();
     if (done) story.say(says);
   });
-  const table = h("div"), steps = h("div");
+  const table = h("div"), doubt = h("p", {}, own.doubt), steps = h("div");
   const sureness = buildSureness(words.right), worst = buildWorst(words.right, (digit) => void read(digit));
   root.append(
     h("p", { className: "lead" }, words.lead), part,
-    h("div", { className: "panel" }, h("h3", {}, own.title), h("p", {}, own.says),
+    h("div", { className: "panel" }, h("h3", {}, own.title), h("p", {}, own.says), doubt,
       h("div", { className: "subject-row" }, picture, says, away), table,
       h("div", { className: "temperature-row" }, temperature.root, reset)),
     h("h3", {}, words.right.title));
@@ -44,7 +44,7 @@ export const build: Build<Words> = (root, story, words) => {
   root.append(fold(story, own.steps, steps), fold(story, words.right.more, sureness.root, worst.root, cite(words.right.cite)));
 
   const draw = () => {
-    const { config, dark } = scene!, all = softmax(logits, temperature.value), { digit, result } = subject!;
+    const { config, dark } = scene!, { digit, result } = subject!, all = softmax(logits, temperature.value, result.doubt);
     const changed = logits.some((logit, index) => logit !== result.logits[index]);
     says.textContent = changed ? `${describe()} ${own.changed}` : describe();
     reset.ariaDisabled = String(!changed); // not `disabled`, which loses the focus
@@ -66,7 +66,7 @@ export const build: Build<Words> = (root, story, words) => {
 
   const take = (next: Subject) => {
     subject = next;
-    logits = [...next.result.logits];
+    logits = [...next.result.logits.subarray(0, scene!.config.classes)];
     draw();
   };
 
@@ -83,7 +83,7 @@ export const build: Build<Words> = (root, story, words) => {
   const move = (index: number, logit: number, done: boolean) => {
     logits[index] = logit;
     draw();
-    const { shares, best } = softmax(logits, temperature.value), { labels } = scene!.config;
+    const { shares, best } = softmax(logits, temperature.value, subject!.result.doubt), { labels } = scene!.config;
     if (done) story.say(own.moved({ label: labels[index]!, share: percent(shares[index]!), best: labels[best]!, bestShare: percent(shares[best]!) }));
   };
 
@@ -92,6 +92,7 @@ export const build: Build<Words> = (root, story, words) => {
     scene = next;
     if (other) {
       temperature.fit(next.config);
+      doubt.hidden = !next.config.doubt;
       columns = buildColumns(next.config.labels, own, move);
       table.replaceChildren(columns.root);
       steps.replaceChildren(columns.steps);

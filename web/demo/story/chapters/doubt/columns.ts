@@ -1,7 +1,7 @@
 /** The logits as columns to drag, the probabilities below them, and a table of the steps between. */
 import { h } from "../../../dom.ts";
 import { buildTable, tableRow } from "../../../figure/parts.ts";
-import { percent } from "../../../logits.ts";
+import { atLeastAThousandth, percent } from "../../../logits.ts";
 import { decimal, number } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
 import { largest } from "../../vectors.ts";
@@ -11,18 +11,19 @@ interface Steps {
   scaled: number[]; // logits ÷ temperature
   powers: number[]; // e to the power of scaled − its largest, so that the largest power is 1
   sum: number;
-  shares: number[]; // powers ÷ sum: the probabilities
+  doubt: number;
+  shares: number[]; // powers ÷ sum · (1 − doubt): the probabilities
   best: number; // the first of the most probable classes
 }
 
-/** Softmax with a temperature above 0: Guo et al., arXiv:1706.04599, section 4.2. */
-export function softmax(logits: readonly number[], temperature: number): Steps {
+/** Softmax with a temperature above 0: Guo et al., arXiv:1706.04599, section 4.2. The classes share what `doubt` leaves. */
+export function softmax(logits: readonly number[], temperature: number, doubt = 0): Steps {
   const scaled = logits.map((logit) => logit / temperature);
   const most = Math.max(...scaled);
   const powers = scaled.map((value) => Math.exp(value - most));
   const sum = powers.reduce((a, b) => a + b, 0);
-  const shares = powers.map((power) => power / sum);
-  return { scaled, powers, sum, shares, best: largest(shares) };
+  const shares = powers.map((power) => ((1 - doubt) * power) / sum);
+  return { scaled, powers, sum, doubt, shares, best: largest(shares) };
 }
 
 const LEAST_REACH = 12; // the columns reach at least from -12 to 12
@@ -53,7 +54,7 @@ export function buildColumns(labels: readonly string[], words: Words["softmax"],
   return {
     root: h("div", { className: "grid-scroll" }, buildTable(words.table, headings, [columns, row("logit"), row("share")], "softmax")),
     steps: h("div", {}, h("div", { className: "grid-scroll", tabIndex: 0, role: "region", ariaLabel: words.steps }, buildTable(words.steps, [...headings, words.sum], [row("scaled"), row("power")], "softmax")), sums, h("p", {}, words.largest)),
-    draw(logits: readonly number[], { scaled, powers, sum, shares, best }: Steps): void {
+    draw(logits: readonly number[], { scaled, powers, sum, doubt, shares, best }: Steps): void {
       const reach = Math.ceil(Math.max(LEAST_REACH, ...logits.map(Math.abs)));
       const fill = (name: keyof typeof cells, all: string[]) => cells[name].forEach((cell, column) => {
         write(cell.firstChild!, all[column]!);
@@ -63,7 +64,8 @@ export function buildColumns(labels: readonly string[], words: Words["softmax"],
       fill("share", shares.map(percent));
       fill("scaled", [...scaled.map((value) => number(value, 2)), ""]);
       fill("power", [...powers.map(power), decimal(sum, 4)]);
-      write(sums, words.sums({ sum: decimal(sum, 4), label: labels[best]!, power: decimal(powers[best]!, 4), share: percent(shares[best]!) }));
+      const first = powers[best]! / sum, says = words.sums({ sum: decimal(sum, 4), label: labels[best]!, power: decimal(powers[best]!, 4), share: percent(first) });
+      write(sums, doubt ? `${says} ${words.less({ doubt: atLeastAThousandth(doubt), share: percent(shares[best]!) })}` : says);
       inputs.forEach((input, index) => {
         Object.assign(input, { min: String(-reach), max: String(reach) });
         input.value = String(logits[index]);

@@ -25,7 +25,7 @@ export function buildStrokes(story: Story, words: Words["strokes"]) {
   const then = h("canvas", { id: "strokes-then", role: "img" }), says = h("p", { id: "strokes-words" }), best = h("ol");
   const changes = h("p", { id: "strokes-changes" }), progress = h("span", { id: "strokes-progress" });
   const sure = h("span", {}, `${words.sure} `);
-  const [pale, example] = [h("p", { className: "pale" }, words.pale), h("p", { id: "strokes-example" }, words.example)];
+  const [pale, doubt, example] = [h("p", { className: "pale" }, words.pale), h("p", {}, words.doubt), h("p", { id: "strokes-example" }, words.example)];
   const time = slider(words.time, [0, 1, 1], 0, (index) => choose(index)), { label, input } = time;
   input.id = "strokes-time";
   const put = button(words.put, () => {
@@ -36,7 +36,7 @@ export function buildStrokes(story: Story, words: Words["strokes"]) {
     h("figure", { className: "strip" }, strip, label, h("figcaption", {}, sure, progress)),
     h("div", { className: "moment" }, h("div", { className: "sheet" }, then), h("div", {}, says, best),
       h("div", { className: "figure-tools" }, player(words.replay, time, 4000), put)),
-    changes, pale);
+    changes, pale, doubt);
 
   const share = (at: number) => percentage(at / (sweep.way.length || 1), 0).replace(" ", "\u00a0");
   /** The moment that is nearest to the chosen one, of those that are read. */
@@ -98,6 +98,7 @@ export function buildStrokes(story: Story, words: Words["strokes"]) {
     scene = next;
     example.hidden = !next.photo;
     pale.hidden = next.config.unfinished_ink === 1;
+    doubt.hidden = !next.config.doubt;
     sweep.follow(next, drawAll);
     if (!before) chosen = wayTo(Number(story.choices.of("moment")));
     else if (before !== next.model) chosen = Infinity;

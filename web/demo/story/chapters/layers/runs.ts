@@ -21,7 +21,7 @@ const ablationOf = (parts: readonly Part[]): Ablation => ({
   mlps: parts.filter(({ kind }) => kind === "mlp").map(({ layer }) => layer),
 });
 
-/** A class's log-odds, ln(p / (1 − p)). 1 − p is the others' sum, which is exact where p is nearly 1. */
+/** A class's log-odds against the others, ln(p / Σ others), whatever the doubt: exact where p is nearly 1, too. */
 export function logOdds(classes: readonly Class[], index: number): number {
   let own = 0, others = 0;
   for (const one of classes) {

@@ -2,11 +2,12 @@
 import type { Said } from "../../../../texts/sentences.ts";
 
 export const texts = {
-  lead: "While your pen moves the model answers again and again, and always shares 100 % among all digits. Half a digit is often another one: the first half of a 9 is a perfect 0. Below: where the shares come from, and whether one may believe them.",
+  lead: "While your pen moves the model answers again and again, and each time shares out 100 %: among all digits and, if it can tell, its doubt. Half a digit is often another one: the first half of a 9 is a perfect 0. Below: where the shares come from, and whether one may believe them.",
   strokes: {
     title: "While you drew",
     example: "A photo has no strokes, so this is the page’s own example.",
     pale: "While the pen is down this model sees pale ink. It has learnt from unfinished drawings what that means: more may come.",
+    doubt: "What is blank above the bands is its doubt.",
     strip: "Probabilities while you drew",
     time: "How much of the ink is drawn",
     replay: "Replay",
@@ -27,6 +28,7 @@ export const texts = {
   softmax: {
     title: "From logits to shares",
     says: "Each class gets a number, its logit z. Softmax raises e to the power of z ÷ T and divides by the sum. So only differences count, and no temperature T changes which class is first.",
+    doubt: "An output of its own says how much this model doubts that the answer is right: of a letter, of a scribble, of half a digit. The classes share the rest.",
     ofDrawing: "The logits of your drawing. Drag one.",
     ofDigit: "MNIST’s test image {number}: labelled {truth}; the model reads {label}, {share}.",
     truthGets: "{truth} gets {share}.",
@@ -47,6 +49,7 @@ export const texts = {
     ownTemperature: "The model’s own",
     steps: "softmax, step by step",
     sums: "The powers sum to {sum}. {label} has {power} of it: {share}.",
+    less: "Its doubt, {doubt}, leaves {share} of all.",
     largest: "The largest is subtracted first. The result stays the same, and no power becomes too large for a computer.",
   },
   right: {

@@ -2,7 +2,7 @@
 import type { VitConfig } from "vitrine";
 import type { Recipe } from "vitrine/train";
 import myvit from "../../../../../../weights/myvit.recipe.json";
-import plain from "../../../../../../weights/digits-plain.recipe.json";
+import digits from "../../../../../../weights/digits.recipe.json";
 import type { Source } from "./own.ts";
 
 export type PresetName = "myvit" | "ours";
@@ -53,14 +53,14 @@ export const LOWEST_RATE = 1e-5, HIGHEST_RATE = 10;
 /** Hidden numbers of an MLP for each of a token. */
 const MLP = 4;
 
-/** Our plain models' training without what only a long run needs. */
+/** Our plain model's training without what only a long run needs. */
 const OURS = {
   batch: 64, optimizer: "muon", schedule: "cosine", min_learning_rate: 1e-5, warmup_epochs: 0.5,
   weight_decay: 0.1, beta1: 0.95, beta2: 0.98, clip_norm: 1, label_smoothing: 0.05,
 };
 const BASES = {
   myvit: { model: myvit.model, training: myvit.training },
-  ours: { model: plain.model, training: OURS },
+  ours: { model: digits.model, training: OURS },
 };
 const SEED = 1;
 
@@ -74,7 +74,7 @@ export function recipeOf({ kind, width, depth, heads, patch, position, residual,
     } as unknown as Recipe["model"],
     training: {
       ...training, epochs, validation: 0, seed: SEED, learning_rate: rate,
-      augment: augment ? plain.training.augment : { probability: 0 },
+      augment: augment ? digits.training.augment : { probability: 0 },
     },
   } satisfies Recipe;
 }
