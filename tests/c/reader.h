@@ -53,14 +53,15 @@ static inline void reader_add(struct reader *r, size_t at, const uint8_t *plane)
 /* What the model says of the first `count` images of the batch. */
 static inline void reader_read(const struct reader *r, struct reading *readings, size_t count) {
     const vit_config *config = vit_model_config(r->model);
-    float *logits = floats(count * DIGITS), p[DIGITS];
+    size_t each = vit_logits(config);
+    float *logits = floats(count * each), p[DIGITS + 1];
     vit_status status = vit_run(r->model, r->state, r->images, count, logits, NULL);
     CHECK(!status, "%s: %s", r->name, vit_status_name(status));
     for (size_t i = 0; i < count; i++) {
         readings[i] = (struct reading){.class = DIGITS};
         if (status) continue;
-        size_t class = largest_logit(logits + i * DIGITS, DIGITS);
-        vit_probabilities(p, logits + i * DIGITS, DIGITS, config->temperature);
+        size_t class = largest_logit(logits + i * each, DIGITS);
+        vit_answers(p, logits + i * each, config);
         readings[i] = (struct reading){class, p[class], p[class] < config->uncertain_below};
     }
     free(logits);
