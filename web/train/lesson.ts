@@ -25,10 +25,10 @@ const STEPS = 100, STEPS_A_SIGN = 30;
 const ALPHA = 0.8;
 /**
  * A new class's logit, divided by the temperature, keeps this margin before all others on its own examples. A larger one
- * is lowered, but by no more than MOST: it takes digits that are like the sign (a bolt without this 0.46 points of
- * them), and with too little of it later drawings of the sign are in doubt.
+ * is lowered, but by no more than `most`: it takes digits that are like the sign (a bolt without this 0.64 points of
+ * them), and with too little of it later drawings of the sign are in doubt, unless doubt is an output of its own.
  */
-const MARGIN = 3.6, MOST = 0.55;
+const HELD = { byClasses: { margin: 3.6, most: 0.55 }, byDoubt: { margin: 2.5, most: 3 } };
 const LEAST_EPOCHS = 8;
 /** A sign of a few drawings counts as much as one of this many. */
 const LEAST_DRAWINGS = 12;
@@ -102,9 +102,10 @@ export function holdBack(
   const { header, data } = splitFile(taught), bias = (header as Record<string, Entry>)["head.bias"];
   if (temperature === undefined || bias === undefined) return;
   const values = new Float32Array(data.buffer, data.byteOffset + bias.data_offsets[0], labels.length);
+  const { margin, most } = HELD[answers[0]!.logits.length > labels.length ? "byDoubt" : "byClasses"];
   for (let k = known; k < labels.length; k++) {
     const margins = answers.filter(({ label }) => label === labels[k]).map(({ logits }) =>
       logits[k]! - Math.max(...logits.subarray(0, labels.length).filter((_, other) => other !== k)));
-    values[k]! -= temperature * Math.min(Math.max(0, Math.min(...margins) / temperature - MARGIN), MOST);
+    values[k]! -= temperature * Math.min(Math.max(0, Math.min(...margins) / temperature - margin), most);
   }
 }
