@@ -96,6 +96,10 @@ def as_bare_vit(tensors):
     return {**renamed(without(tensors, "head."), VIT, QKV), **pooler}
 
 
+def as_ijepa(tensors):
+    return behind("ijepa.", renamed(tensors, VIT + [("head", "classifier")], QKV), ["classifier"])
+
+
 def as_deit(tensors):
     table = VIT + [("head_dist", "distillation_classifier"), ("head", "cls_classifier")]
     return behind("deit.", renamed(tensors, table, QKV), ["cls_", "distillation_"])
@@ -425,6 +429,9 @@ OURS_LATER = {
     "vit_of_another_grid": (as_vit, dict(
         SMALL, image_size=[8, 16], GRID=[2, 5], ANTIALIAS=False)),
 }
+OURS_LATEST = {
+    "ijepa": (as_ijepa, dict(SMALL, prefix=[], pool="mean")),
+}
 
 
 HEADLESS = ["vit_without_head", "dinov2", "dinov2_registers", "siglip", "siglip_of_timm",
@@ -449,7 +456,7 @@ def make_other(name, seed):
 
 
 def make_ours(name, seed):
-    rename, differs = {**OURS, **OURS_LATER}[name]
+    rename, differs = {**OURS, **OURS_LATER, **OURS_LATEST}[name]
     case = {**DEFAULTS, **differs}
     random = torch.Generator().manual_seed(seed)
     model = case.get("MODEL", VisionTransformer)(case)
@@ -475,7 +482,7 @@ def main():
     torch.set_num_threads(1)
     torch.set_default_dtype(torch.float64)
     cases = [*enumerate([*OTHERS, *OURS], start=1), *enumerate(OTHERS_LATER, start=100),
-             *enumerate(OURS_LATER, start=200)]
+             *enumerate(OURS_LATER, start=200), *enumerate(OURS_LATEST, start=300)]
     for seed, name in cases:
         other = name in OTHERS or name in OTHERS_LATER
         tensors, dtype, results = (make_other if other else make_ours)(name, seed)

@@ -55,6 +55,7 @@ const MODELS = {
   timm_mean_of_all: { heads: 2, pool_prefix: true },
   vit_pytorch_mean_before: { heads: 1, pool: "mean" },
   vit_of_another_grid: { heads: 2, image_size: [8, 16], position_size: [8, 20] },
+  ijepa: { heads: 2 },
 };
 
 /** The header of a file, as web/load/header.ts reads it. */
@@ -146,7 +147,7 @@ test("without a config, one is inferred from the shapes", () => {
 });
 
 test("a model's origin tells its family, what was assumed and what was skipped", () => {
-  const transformers = "transformers' ViT, DeiT, ViT-MAE and ViT-MSN";
+  const transformers = "transformers' ViT, DeiT, ViT-MAE, ViT-MSN and I-JEPA";
   for (const [name, config, family, assumed, skipped = [], projection = null] of [
     ["torchvision", {}, "torchvision", ["heads"]],
     ["torchvision", { heads: 1 }, "torchvision", []],

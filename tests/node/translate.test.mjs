@@ -18,6 +18,7 @@ test("transformers' model_type tells eps, activation, prefix and whether branche
     ["deit", 1e-12, "gelu", ["class", "distillation"], false],
     ["vit_mae", 1e-12, "gelu", ["class"], false],
     ["vit_msn", 1e-6, "gelu", ["class"], false],
+    ["ijepa", 1e-12, "gelu", [], false],
     ["dinov2", 1e-6, "gelu", ["class"], true],
     ["dinov2_with_registers", 1e-6, "gelu", ["class", ...Array(4).fill("register")], true],
     ["clip_vision_model", 1e-5, "quick_gelu", ["class"], false],

@@ -1,4 +1,4 @@
-/** transformers' ViT, DeiT, ViT-MAE, ViT-MSN and DINOv2, as versions up to 4 and from 5 on name them. */
+/** transformers' ViT, DeiT, ViT-MAE, ViT-MSN, I-JEPA and DINOv2, as versions up to 4 and from 5 on name them. */
 import { type Family, type ModelType, USUAL_HEADS } from "./family.js";
 
 const VIT = { norm_eps: 1e-12, hidden_act: "gelu", prefix: ["class"], processor: "ViT" } as const;
@@ -9,12 +9,13 @@ export const VIT_TYPES = {
   deit: { ...VIT, prefix: ["class", "distillation"], processor: "DeiT" },
   vit_mae: VIT,
   vit_msn: { ...VIT, norm_eps: 1e-6 },
+  ijepa: { ...VIT, prefix: [] },
   dinov2: DINOV2,
   dinov2_with_registers: DINOV2,
 } as const satisfies Record<string, ModelType>;
 
 const plain: Family = {
-  name: "transformers' ViT, DeiT, ViT-MAE and ViT-MSN",
+  name: "transformers' ViT, DeiT, ViT-MAE, ViT-MSN and I-JEPA",
   anchors: [
     "encoder.layer.0.attention.attention.query.weight",
     "encoder.layer.0.attention.q_proj.weight", "layers.0.attention.q_proj.weight", // of 5
