@@ -19,7 +19,7 @@ import sys
 import torch
 
 from make import BATCH, DEFAULTS, DTYPES, VisionTransformer, draw_weights, write_safetensors
-from others import (Bare, MeanOfAll, Refined, Siglip, VitPytorch, VitPytorchMean, of_a_tutorial,
+from others import (Bare, Beit, MeanOfAll, Refined, Siglip, VitPytorch, VitPytorchMean, of_a_tutorial,
                     of_encoder, of_torchvision)
 
 # ---- Our names → theirs ----------------------------------------------------------------
@@ -333,6 +333,41 @@ def as_averaged(tensors):
     return {**behind("module.", tensors), "n_averaged": torch.ones(())}
 
 
+TABLE = "relative_position_bias_table"
+
+
+def as_timms_beit(tensors, shared=False):
+    out = {}
+    for name, tensor in as_deit3(tensors).items():
+        block = name.split(".attn.")[0]
+        if name.endswith(".qkv.bias"):
+            out[f"{block}.attn.q_bias"], _, out[f"{block}.attn.v_bias"] = tensor.chunk(3)
+        elif name.endswith(TABLE):
+            out[f"rel_pos_bias.{TABLE}" if shared else f"{block}.attn.{TABLE}"] = tensor
+        else:
+            out[name] = tensor
+    return out
+
+
+def as_timms_shared_beit(tensors):
+    """As its own training saves it."""
+    index = {"rel_pos_bias.relative_position_index": torch.ones(2, 2)}
+    other = {"mask_token": torch.ones(1, 1, 2), "lm_head.weight": torch.ones(2, 2)}
+    return {**without(as_timms_beit(tensors, shared=True), "head."), **index, **other}
+
+
+def as_beit(tensors):
+    table = VIT + [
+        (r"blocks\.(\d+)\.ls(\d)\.gamma", r"encoder.layer.\1.lambda_\2"),
+        (r"blocks\.(\d+)\.attn\.rel_pos",
+         r"encoder.layer.\1.attention.attention.relative_position_bias"),
+        ("fc_norm", "pooler.layernorm"),
+        ("head", "classifier"),
+    ]
+    out = renamed(tensors, table, QKV)
+    return behind("beit.", {n: t for n, t in out.items() if not n.endswith("key.bias")}, ["classifier"])
+
+
 # ---- The cases -------------------------------------------------------------------------
 
 # OTHERS: name → a function that makes the model, its options. OURS: name → a function that
@@ -429,15 +464,20 @@ OURS_LATER = {
     "vit_of_another_grid": (as_vit, dict(
         SMALL, image_size=[8, 16], GRID=[2, 5], ANTIALIAS=False)),
 }
+BEIT = dict(SMALL, MODEL=Beit, position="relative", layer_scale=True, pool="mean", FC_NORM=True)
 OURS_LATEST = {
     "ijepa": (as_ijepa, dict(SMALL, prefix=[], pool="mean")),
+    "timm_beit": (as_timms_beit, dict(BEIT, norm_eps=1e-6)),
+    "timm_beit_shared": (as_timms_shared_beit, dict(
+        BEIT, norm_eps=1e-6, SHARED=True, pool="class", FC_NORM=False)),
+    "beit": (as_beit, dict(BEIT)),
 }
 
 
 HEADLESS = ["vit_without_head", "dinov2", "dinov2_registers", "siglip", "siglip_of_timm",
             "dinov2_of_the_hub", "mae_with_decoder", "timm_map_registers",
             "dinov2_of_transformers_5", "siglip_of_transformers_5", "dinov2_in_chunks",
-            "open_clip_of_timm"]
+            "open_clip_of_timm", "timm_beit_shared"]
 
 
 def make_other(name, seed):

@@ -197,3 +197,20 @@ class VitPytorchMean(VitPytorch):
         super().forward(images)
         self.pooled = self.fc_norm(self.tokens.mean(1))
         return self.head(self.pooled)
+
+
+class Beit(VisionTransformer):
+    """Keys have no bias. c["SHARED"]: the blocks share one table of relative positions."""
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.shared = c.get("SHARED", False)
+
+    def forward(self, images):
+        first = self.blocks[0].attn.rel_pos
+        with torch.no_grad():
+            for attn in (block.attn for block in self.blocks):
+                attn.qkv.bias.chunk(3)[1].zero_()
+                if self.shared:
+                    attn.rel_pos = first
+        return super().forward(images)

@@ -25,7 +25,7 @@ const refused = async (config, message) => {
 };
 
 test("a model_type that is no plain ViT is refused, and the error lists the known ones", async () => {
-  for (const type of ["swin", "beit", "sam", "sam_vision_model", "convnext", "resnet", "eva", "siglip2", "dinov3_vit", "timm_wrapper", "bert"]) {
+  for (const type of ["swin", "beitv3", "sam", "sam_vision_model", "convnext", "resnet", "eva", "siglip2", "dinov3_vit", "bert"]) {
     await refused({ model_type: type }, new RegExp(`^config: model_type: ${type} is not known here; known are vit, deit, .*clip, siglip`));
   }
   await refused({ model_type: { toString: 1 } }, /model_type: \{"toString":1\} is not known here/);
@@ -34,7 +34,7 @@ test("a model_type that is no plain ViT is refused, and the error lists the know
 
 test("a timm architecture that is no plain ViT is refused, even if its name contains a ViT's", async () => {
   const others = [
-    "swin_tiny_patch4_window7_224", "beit_base_patch16_224", "samvit_base_patch16", "convnext_tiny", "resnet50",
+    "swin_tiny_patch4_window7_224", "samvit_base_patch16", "convnext_tiny", "resnet50",
     "eva02_tiny_patch14_224", "eva_giant_patch14_224", "vitamin_small_224", "volo_d1_224", "xcit_nano_12_p16_224",
     "nest_tiny", "cait_xxs24_224", "naflexvit_base_patch16_gap", "aimv2_large_patch14_224", "beit3_base_patch16_224",
     "mobilevit_s", "crossvit_9_240", "levit_128", "tiny_vit_5m_224", "davit_tiny", "vitx",

@@ -56,6 +56,9 @@ const MODELS = {
   vit_pytorch_mean_before: { heads: 1, pool: "mean" },
   vit_of_another_grid: { heads: 2, image_size: [8, 16], position_size: [8, 20] },
   ijepa: { heads: 2 },
+  timm_beit: { heads: 2 },
+  timm_beit_shared: { heads: 2 },
+  beit: { heads: 2 },
 };
 
 /** The header of a file, as web/load/header.ts reads it. */

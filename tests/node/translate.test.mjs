@@ -19,11 +19,16 @@ test("transformers' model_type tells eps, activation, prefix and whether branche
     ["vit_mae", 1e-12, "gelu", ["class"], false],
     ["vit_msn", 1e-6, "gelu", ["class"], false],
     ["ijepa", 1e-12, "gelu", [], false],
+    ["beit", 1e-12, "gelu", ["class"], undefined],
+    ["data2vec-vision", 1e-12, "gelu", ["class"], undefined],
     ["dinov2", 1e-6, "gelu", ["class"], true],
     ["dinov2_with_registers", 1e-6, "gelu", ["class", ...Array(4).fill("register")], true],
     ["clip_vision_model", 1e-5, "quick_gelu", ["class"], false],
     ["siglip_vision_model", 1e-6, "gelu_tanh", [], false],
   ]) has(ours({ ...VIT, model_type }), { norm_eps, activation, prefix, layer_scale, heads: 3 });
+  for (const [told, position] of [[{}, "none"], [{ use_relative_position_bias: true }, undefined], [{ use_absolute_position_embeddings: true }, undefined]]) {
+    has(ours({ ...VIT, model_type: "beit", ...told }), { position });
+  }
   has(ours({ ...VIT, model_type: "dinov2_with_registers", num_register_tokens: 1 }), { prefix: ["class", "register"] });
   refused({ ...VIT, model_type: "dinov2_with_registers", num_register_tokens: 1e9 }, /num_register_tokens: expected a whole number up to 1024/);
 });
@@ -76,12 +81,15 @@ const CFG = { input_size: [3, 64, 96], mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.
 test("timm's architecture tells heads, if the width is the published one, activation and eps", () => {
   for (const [architecture, num_features, heads, activation = "gelu", norm_eps = 1e-6] of [
     ["vit_tiny_patch16_224", 192, 3], ["vit_tiny_patch16_224", 128, undefined], ["vit_base_patch16_224", 768, 12],
-    ["test_vit", 64, 2], ["test_vit2", 64, 2], ["test_vit3", 96, 3], ["vit_so150m2_patch16_reg1_gap_256", 832, 13],
+    ["beitv2_large_patch16_224", 1024, 16], ["test_vit", 64, 2], ["test_vit2", 64, 2], ["test_vit3", 96, 3], ["vit_so150m2_patch16_reg1_gap_256", 832, 13],
     ["vit_huge_patch14_clip_quickgelu_224", 1280, 16, "quick_gelu", 1e-5], ["vit_gigantic_patch14_clip_224", 1664, 16, "gelu", 1e-5],
     ["vit_giantopt_patch16_siglip_256", 1536, 16, "gelu_tanh"], ["vit_so400m_patch14_siglip_224", 1152, 16],
     ["vit_so400m_patch16_siglip_gap_256", 1152, 16, "gelu_tanh"], ["vit_base_patch16_plus_240", 896, 14],
     ["vit_base_patch16_gap_224", 768, 16], ["vit_base_patch16_gap_224", 384, undefined],
-  ]) has(ours({ ...TIMM, architecture, num_features }), { heads, activation, norm_eps, position_resize: "antialias" });
+  ]) {
+    const told = { ...TIMM, architecture, num_features };
+    for (const config of [told, { ...told, model_type: "timm_wrapper" }]) has(ours(config), { heads, activation, norm_eps, position_resize: "antialias" });
+  }
 });
 
 test("timm's model_args override the architecture's values", () => {

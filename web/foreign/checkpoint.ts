@@ -1,9 +1,10 @@
 /** Finds a file's family, and the tensors that make a parameter of ours. */
+import type { Piece } from "../base/bytes.js";
 import { isObject, type Json } from "../base/json.js";
 import type { Origin } from "../config.js";
 import { hasOwn, show } from "../errors.js";
 import { FAMILIES } from "./families.js";
-import type { Family, Tensor, Tensors } from "./family.js";
+import type { Appended, Family, Tensor, Tensors } from "./family.js";
 import { Refusal } from "./refusal.js";
 import { TIMM } from "./timm.js";
 
@@ -15,6 +16,19 @@ export interface Header {
   readonly size: number;
 }
 
+/** A part of web/load/incoming.ts. */
+export interface Pieces {
+  readonly size: number;
+  take(): Promise<Piece | undefined>;
+  cancel(): void;
+}
+
+/** A part of web/load/source.ts. */
+export interface Opened {
+  readonly size: number;
+  readonly body: ReadableStream<Piece>;
+}
+
 /** A model as the core opens it. */
 export interface Foreign {
   readonly config: Json;
@@ -23,6 +37,8 @@ export interface Foreign {
   readonly origin: Origin;
   /** The file under our names, if it had to be written anew. */
   readonly written?: Blob;
+  /** Reads the file with further tensors, if some had to be made. */
+  readonly append?: (file: Pieces) => Opened;
 }
 
 const TYPE_BYTES: Readonly<Record<string, number>> = { F64: 8, F32: 4, F16: 2, BF16: 2, I8: 1, I64: 8, I32: 4, U8: 1, BOOL: 1 };
@@ -82,7 +98,10 @@ const MOST_PARTS = 8;
 export class Checkpoint implements Tensors {
   readonly family: Family;
   readonly prefix: string;
+  /** Those of the file. */
   readonly tensors: readonly Tensor[];
+  /** Those that are made of them. */
+  readonly added: readonly Appended[];
   readonly #byName: ReadonlyMap<string, Tensor>;
   /** The prefix, then shorter ones, for tensors outside the encoder. */
   readonly #prefixes: readonly string[];
@@ -90,13 +109,19 @@ export class Checkpoint implements Tensors {
   /** The tensors by their names, in which the first number after the prefix is #. */
   #numbered: ReadonlyMap<string, Tensor> | undefined;
 
-  constructor(family: Family, prefix: string, tensors: readonly Tensor[], byName: ReadonlyMap<string, Tensor>) {
+  constructor(family: Family, prefix: string, tensors: readonly Tensor[], byName: ReadonlyMap<string, Tensor>, added: readonly Appended[] = []) {
     this.family = family;
     this.prefix = prefix;
     this.tensors = tensors;
+    this.added = added;
     this.#byName = byName;
     const parts = prefix.split(".").slice(0, -1);
     this.#prefixes = [...parts.map((_, at) => `${parts.slice(0, parts.length - at).join(".")}.`), ""];
+  }
+
+  with(added: readonly Appended[]): Checkpoint {
+    const byName = new Map([...this.#byName, ...added.map((tensor) => [tensor.name, tensor] as const)]);
+    return new Checkpoint(this.family, this.prefix, this.tensors, byName, added);
   }
 
   /** The tensors that make a parameter of ours, their rows one after the other; none if the file lacks one. */
@@ -126,11 +151,11 @@ export class Checkpoint implements Tensors {
     return this.#namesOf(ours)[0]!.map((name) => this.prefix + name);
   }
 
-  /** Whether a model here does not need the tensor: a part of another tower, a decoder, or a counter. */
+  /** Whether a model here does not need the tensor: a part of another tower, a decoder, a counter, or what follows from the grid. */
   ignores({ name, dtype, shape }: Tensor): boolean {
     const counts = shape.length === 0 && ["I64", "I32", "U8", "BOOL"].includes(dtype); // num_updates and the like
     this.#ignored ??= beginnings(this.#prefixes, ["^n_averaged", ...(this.family.ignored ?? [])]); // a counter of torch.optim.swa_utils
-    return counts || this.#ignored.test(name);
+    return counts || name.endsWith(".relative_position_index") || this.#ignored.test(name);
   }
 
   /** The family's names, without the prefix. */

@@ -3,14 +3,16 @@ import { DINOV2_CHUNKS } from "./dinov2-chunks.js";
 import type { Family } from "./family.js";
 import { OPEN_CLIP } from "./open-clip.js";
 import { TIMMS } from "./timm.js";
+import { TIMM_BEIT } from "./timm-beit.js";
 import { TORCH_ENCODER } from "./torch-encoder.js";
 import { TORCHVISION } from "./torchvision.js";
+import { TRANSFORMERS_BEIT } from "./transformers-beit.js";
 import { TRANSFORMERS_CLIP } from "./transformers-clip.js";
 import { TRANSFORMERS_SIGLIP } from "./transformers-siglip.js";
 import { TRANSFORMERS_VIT } from "./transformers-vit.js";
 import { VIT_PYTORCH } from "./vit-pytorch.js";
 
 export const FAMILIES: readonly Family[] = [
-  ...OPEN_CLIP, ...TIMMS, ...DINOV2_CHUNKS, ...TRANSFORMERS_VIT, ...TRANSFORMERS_CLIP, ...TRANSFORMERS_SIGLIP,
+  ...OPEN_CLIP, ...TIMM_BEIT, ...TIMMS, ...DINOV2_CHUNKS, ...TRANSFORMERS_BEIT, ...TRANSFORMERS_VIT, ...TRANSFORMERS_CLIP, ...TRANSFORMERS_SIGLIP,
   ...TORCHVISION, ...VIT_PYTORCH, ...TORCH_ENCODER,
 ];

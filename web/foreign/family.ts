@@ -1,5 +1,6 @@
 /** A family is a library's code for ViTs: how it names tensors, and what its checkpoints leave unsaid. */
 import type { VitConfig } from "../config.js";
+import type { Piece } from "../base/bytes.js";
 import type { Json } from "../base/json.js";
 
 type Resize = NonNullable<VitConfig["position_resize"]>;
@@ -22,6 +23,8 @@ export interface Family {
   readonly names: string;
   /** Beginnings of the names of tensors that no model here needs; after a `^` only outside the whole prefix. */
   readonly ignored?: readonly string[];
+  /** Tensors that its files lack and that are made of others while they are read. */
+  readonly added?: readonly Added[];
   /** Whether dimensions of 1 count in shapes, and empty tensors are refused. */
   readonly strict?: boolean;
 
@@ -56,15 +59,30 @@ export interface Family {
   rotary?(tensors: Tensors): Tensor | undefined;
 }
 
+/** A tensor of each block, of the shape of the first that it is made of. It is added if its name is not in the file. */
+export interface Added {
+  /** As in `names`. */
+  readonly name: string;
+  readonly from: readonly string[];
+  /** Makes new bytes of those of the tensors in `from`. */
+  make(parts: readonly Piece[]): Piece;
+  /** Whether the tensors in `from` are in the model only as parts of this one. */
+  readonly replaces?: boolean;
+}
+
+export const zerosLike = ([first]: readonly Piece[]) => new Uint8Array(first!.length);
+export const copyOf = ([first]: readonly Piece[]) => first!.slice();
+
 /** A `model_type` of transformers. Tensors that disagree are another model's. */
 export interface ModelType {
   /** The defaults of its config. */
   readonly norm_eps: number;
   readonly hidden_act: string;
   readonly prefix: VitConfig["prefix"];
-  readonly layer_scale?: boolean;
+  /** undefined: the tensors show it. */
+  readonly layer_scale: boolean | undefined;
   /** Its processor's class, without ImageProcessor. */
-  readonly processor: "ViT" | "DeiT" | "Bit" | "CLIP" | "Siglip";
+  readonly processor: "ViT" | "DeiT" | "Beit" | "Bit" | "CLIP" | "Siglip";
 }
 
 /** An entry of the file's header. */
@@ -74,6 +92,11 @@ export interface Tensor {
   readonly shape: readonly number[];
   /** How many numbers it has. */
   readonly count: number;
+}
+
+/** A tensor that is added. Its type is that of the first tensor that it is made of. */
+export interface Appended extends Tensor, Pick<Added, "make" | "replaces"> {
+  readonly from: readonly Tensor[];
 }
 
 /** The file's tensors by our names. */

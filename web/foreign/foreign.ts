@@ -4,7 +4,8 @@
  */
 import type { Json } from "../base/json.js";
 import type { Mapping, Origin } from "../config.js";
-import { asTimms, type Checkpoint, findFamily, type Foreign, type Header, noFamily, tensorsOf } from "./checkpoint.js";
+import { addedTo, append } from "./added.js";
+import { asTimms, type Checkpoint, findFamily, type Foreign, type Header, noFamily, type Pieces, tensorsOf } from "./checkpoint.js";
 import type { Family } from "./family.js";
 import { Refusal } from "./refusal.js";
 import type { Bytes } from "./structure/structure.js";
@@ -54,7 +55,7 @@ export function translateConfig({ folderConfig = {}, callerConfig = {}, processo
 }
 
 function ourConfig(config: Json, wantsPrepare: boolean): Json {
-  if (config.model_type) return ofTransformers(config);
+  if (config.model_type && config.model_type !== "timm_wrapper") return ofTransformers(config);
   if (config.architecture) return ofTimm(config, wantsPrepare);
   return config.model_cfg ? ofOpenClip(config, wantsPrepare) : config;
 }
@@ -97,12 +98,14 @@ function openAnswered(header: Header, given: Json, isOurs: boolean): Foreign | u
   if (!tensors) return undefined;
   const found = findFamily(tensors);
   if (!found && !isOurs && !isWhole(given)) throw noFamily(tensors);
-  const checkpoint = found ?? asTimms(tensors); // the core will say that its first block is missing
-  const completed = found && !isOurs ? complete(found, given) : { config: given, assumed: [] };
+  const added = found ? addedTo(found) : [];
+  const checkpoint = found?.with(added) ?? asTimms(tensors); // the core will say that its first block is missing
+  const completed = found && !isOurs ? complete(checkpoint, given) : { config: given, assumed: [] };
   const { config, assumed } = withPositions(checkpoint, completed);
   const { map, mapping, skipped } = mapOf(checkpoint, config);
   const { family } = checkpoint;
-  return { config, map, origin: { family: family.name, assumed, skipped, mapping, projection: projectionOf(family, config) } };
+  const origin = { family: family.name, assumed, skipped, mapping, projection: projectionOf(family, config) };
+  return { config, map, origin, ...(added.length > 0 && { append: (file: Pieces) => append(file, header, added) }) };
 }
 
 type StructureBundle = () => Promise<typeof import("./structure/structure.js")>;

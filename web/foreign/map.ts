@@ -43,15 +43,19 @@ export function mapOf(checkpoint: Checkpoint, config: Json): TensorMap {
   const skipped = checkpoint.tensors.filter((tensor) =>
     !used.has(tensor.name) && (family.strict || tensor.count > 0) && checkpoint.ignores(tensor))
     .map(({ name }) => name).filter((name) => bytesIn(name) <= MOST_NAME);
+  const parts = new Set(checkpoint.added.flatMap(({ replaces, from }) => (replaces ? from : [])).map(({ name }) => name));
   const map = {
     family: family.name,
     strict: family.strict === true,
     matrix_patches: family.patchOrder !== undefined,
     tensors: Object.fromEntries(tensors),
     transposed: family.headTransposed ? ["head.weight"] : [],
-    skipped,
+    skipped: [...skipped, ...[...parts].filter((name) => !used.has(name))],
   };
-  return { map: JSON.stringify(map), mapping: Object.fromEntries(tensors.filter(([, [first]]) => first !== undefined && used.has(first))), skipped };
+  const made = new Map(checkpoint.added.map(({ name, replaces, from }) => [name, replaces ? from.map((tensor) => tensor.name) : []]));
+  const mapping = tensors.filter(([, [first]]) => first !== undefined && used.has(first))
+    .map(([ours, names]) => [ours, names.flatMap((name) => made.get(name) ?? name)]);
+  return { map: JSON.stringify(map), mapping: Object.fromEntries(mapping) as Mapping, skipped };
 }
 
 /** Parameters that the model lacks although a tensor has their name, because some libraries use one name for two of our parameters. */

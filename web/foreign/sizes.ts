@@ -62,6 +62,8 @@ const vectors = (tensor: Tensor | undefined, width: number) => (tensor && width 
 /** Adds the missing keys to a config. The keys that it has stay as they are. */
 export const complete = (checkpoint: Checkpoint, given: Json): Completed => new Completion(checkpoint, given).complete();
 
+const RELATIVE = "blocks.0.attn.rel_pos.relative_position_bias_table";
+
 /** The beginnings of the names of tables of rotary positions. */
 const TABLES = /(^|\.)(rope|rotary|freqs|inv_freq|periods)/;
 
@@ -107,9 +109,10 @@ class Completion {
     const { width, channels, patch } = this.#patches();
     const prefix = this.#prefix(width);
     const image_size = this.#imageSize(width, patch, prefix);
+    const relative = checkpoint.has(RELATIVE);
     if (checkpoint.has("pos_embed")) {
-      if (checkpoint.has("blocks.0.gamma_1")) this.#assume("position"); // some of timm's rotary models look like a DeiT III
-    } else if (!this.#isGiven("position")) {
+      if (!relative && checkpoint.has("blocks.0.gamma_1")) this.#assume("position"); // some of timm's rotary models look like a DeiT III
+    } else if (!relative && !this.#isGiven("position")) {
       throw askFor("position", "none, sincos1d, sincos2d or relative", `the file does not say; ${ROTARY}`);
     }
     const { heads, head_width } = this.#heads();
@@ -129,7 +132,7 @@ class Completion {
       mlp_width,
       classes: checkpoint.tensor("head.weight")?.shape[checkpoint.family.headTransposed ? 1 : 0] ?? 0,
       final_norm: checkpoint.has("fc_norm.weight") || checkpoint.has("norm.weight"),
-      position: "learned",
+      position: relative ? "relative" : "learned",
       ...this.#pool(width, prefix),
       attention: this.#isBare() ? "per_head" : "standard", // per_head has no projection
       qkv_bias: checkpoint.has("blocks.0.attn.qkv.bias"),
@@ -192,12 +195,16 @@ class Completion {
     throw new Refusal(`expected at most ${MOST_REGISTERS} registers, got ${prefix.register}`, "bad_tensor");
   }
 
-  /** Assumes that the positions are those of a square of patches, with or without rows for the prefix. */
+  /**
+   * Assumes that the positions are those of a square of patches, with or without rows for the prefix. Relative
+   * ones have a row for each offset, and three for the prefix.
+   */
   #imageSize(width: number, patch: Size, prefix: Prefix): Size {
     if (this.#isGiven("image_size")) return pairOf(this.#given.image_size);
     const rows = vectors(this.#checkpoint.tensor("pos_embed"), width);
     const tokens = prefix.class + prefix.distillation;
-    const side = [tokens + prefix.register, tokens, 0].map((extra) => rootOf(Math.max(0, rows - extra))).find(Boolean);
+    const offsets = (this.#checkpoint.tensor(RELATIVE)?.shape[0] ?? 0) - (tokens + prefix.register > 0 ? 3 : 0);
+    const side = [tokens + prefix.register, tokens, 0].map((extra) => rootOf(Math.max(0, rows - extra))).find(Boolean) ?? (rootOf(Math.max(0, offsets)) + 1) >> 1;
     if (side) {
       if (this.#assumes("image_size")) this.#assume("image_size");
       return [side * patch[0], side * patch[1]];

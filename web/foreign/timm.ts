@@ -89,9 +89,9 @@ export const TIMMS: readonly Family[] = [TIMM_CLIP, TIMM_SIGLIP, TIMM];
 
 // ---- config.json -------------------------------------------------------------
 
-/** timm's architectures of its class VisionTransformer. */
-const ARCHITECTURES = /^(vit|deit3?|flexivit|test_vit\d?)(_|$)|^eva_large_patch14_/;
-const KNOWN = "timm's vit_*, deit_*, deit3_*, flexivit_* and eva_large_patch14_*";
+/** timm's architectures of its class VisionTransformer, and of BEiT. */
+const ARCHITECTURES = /^(vit|deit3?|flexivit|beit(v2)?|test_vit\d?)(_|$)|^eva_large_patch14_/;
+const KNOWN = "timm's vit_*, deit_*, deit3_*, flexivit_*, beit_*, beitv2_* and eva_large_patch14_*";
 
 /** Architectures with such a name that are not a plain ViT. */
 const OTHERS: readonly [RegExp, string][] = [

@@ -2,7 +2,7 @@
 import { type Family, type ModelType, USUAL_HEADS } from "./family.js";
 
 export const CLIP_TYPES = {
-  clip: { norm_eps: 1e-5, hidden_act: "quick_gelu", prefix: ["class"], processor: "CLIP" },
+  clip: { norm_eps: 1e-5, hidden_act: "quick_gelu", prefix: ["class"], layer_scale: false, processor: "CLIP" },
 } as const satisfies Record<string, ModelType>;
 
 /** What the towers of CLIP and SigLIP share. The first anchor is that of transformers up to 4. */

@@ -3,7 +3,7 @@ import { type Family, type ModelType, USUAL_HEADS } from "./family.js";
 import { TOWER } from "./transformers-clip.js";
 
 export const SIGLIP_TYPES = {
-  siglip: { norm_eps: 1e-6, hidden_act: "gelu_pytorch_tanh", prefix: [], processor: "Siglip" },
+  siglip: { norm_eps: 1e-6, hidden_act: "gelu_pytorch_tanh", prefix: [], layer_scale: false, processor: "Siglip" },
 } as const satisfies Record<string, ModelType>;
 
 /** Width 1536 is SigLIP 2's giant. */

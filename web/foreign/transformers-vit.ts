@@ -1,7 +1,7 @@
 /** transformers' ViT, DeiT, ViT-MAE, ViT-MSN, I-JEPA and DINOv2, as versions up to 4 and from 5 on name them. */
 import { type Family, type ModelType, USUAL_HEADS } from "./family.js";
 
-const VIT = { norm_eps: 1e-12, hidden_act: "gelu", prefix: ["class"], processor: "ViT" } as const;
+export const VIT = { norm_eps: 1e-12, hidden_act: "gelu", prefix: ["class"], layer_scale: false, processor: "ViT" } as const;
 const DINOV2 = { norm_eps: 1e-6, hidden_act: "gelu", prefix: ["class"], layer_scale: true, processor: "Bit" } as const;
 
 export const VIT_TYPES = {

@@ -6,6 +6,7 @@ import { isObject, type Json } from "../base/json.js";
 import { hasOwn, show } from "../errors.js";
 import type { ModelType } from "./family.js";
 import { Refusal } from "./refusal.js";
+import { BEIT_TYPES } from "./transformers-beit.js";
 import { CLIP_TYPES } from "./transformers-clip.js";
 import { SIGLIP_TYPES } from "./transformers-siglip.js";
 import { VIT_TYPES } from "./transformers-vit.js";
@@ -23,7 +24,10 @@ const ACTIVATIONS = {
   relu: "relu",
 } as const;
 
-const TYPES = { ...VIT_TYPES, ...CLIP_TYPES, ...SIGLIP_TYPES } as const;
+const TYPES = { ...VIT_TYPES, ...BEIT_TYPES, ...CLIP_TYPES, ...SIGLIP_TYPES } as const;
+
+/** The keys of a BEiT's config that say which positions it has. */
+const POSITIONS = ["absolute_position_embeddings", "relative_position_bias", "shared_relative_position_bias"].map((name) => `use_${name}`);
 
 const nameOf = (model_type: unknown) => wordOf(model_type).replace("_vision_model", "");
 
@@ -52,8 +56,9 @@ export function ofTransformers(config: Json): Json {
     image_size: pair(c.image_size),
     patch_size: pair(c.patch_size),
     prefix: registers ? [...type.prefix, ...registersOf(c)] : type.prefix,
-    layer_scale: type.layer_scale ?? false,
+    layer_scale: type.layer_scale,
     pool_prefix: classifies && registers ? poolsRegisters(config.transformers_version) : undefined,
+    position: hasOwn(BEIT_TYPES, nameOf(config.model_type)) && !POSITIONS.some((key) => c[key]) ? "none" : undefined,
     channels: c.num_channels,
     width: c.hidden_size,
     depth: c.num_hidden_layers,

@@ -3,6 +3,7 @@ import { MAX_FILE_BYTES } from "../base/bytes.js";
 import { isObject, type Json, parseJson, parseObject } from "../base/json.js";
 import type { Origin } from "../config.js";
 import { hasOwn } from "../errors.js";
+import type { Foreign } from "../foreign/checkpoint.js";
 import { asVitError, settingsBundle, foreignBundle, structureBundle } from "./bundles.js";
 import { readHeader } from "./header.js";
 import { Incoming } from "./incoming.js";
@@ -40,10 +41,16 @@ export async function identify(file: Incoming, replacement: string | undefined, 
     if (!foreign) return ours;
     const origin = { ...foreign.origin, ...(own !== undefined && OWN) };
     const assumed = [...origin.assumed, ...problemOf(foreign.config)];
-    return { file: foreign.written ? await Incoming.open(foreign.written) : file, config: JSON.stringify(foreign.config), map: foreign.map, origin: { ...origin, assumed } };
+    return { file: await inPlaceOf(file, foreign), config: JSON.stringify(foreign.config), map: foreign.map, origin: { ...origin, assumed } };
   } catch (cause) {
     throw asVitError(cause, "bad_config");
   }
+}
+
+/** What is read in place of the file. */
+async function inPlaceOf(file: Incoming, { written, append }: Foreign): Promise<Incoming> {
+  if (written) return Incoming.open(written);
+  return append ? Incoming.from({ ...append(file), ours: true, lost: (cause) => asVitError(cause, "bad_file") }) : file;
 }
 
 const OWN = { family: "vitrine", assumed: [], projection: null } as const;

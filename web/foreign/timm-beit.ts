@@ -1,0 +1,29 @@
+/** timm's BEiT and EVA: queries and values have a bias of their own, keys have none, and BEiT's positions are relative. */
+import { copyOf, type Family, zerosLike } from "./family.js";
+import { TIMM } from "./timm.js";
+
+const OWN = "blocks.*.attn.relative_position_bias_table";
+const SHARED = "rel_pos_bias.relative_position_bias_table";
+
+const beit: Family = {
+  ...TIMM,
+  name: "timm's BEiT",
+  needs: ["blocks.0.attn.q_bias", OWN.replace("*", "0")],
+  variant: true,
+  names: `${TIMM.names}
+    blocks.*.attn.qkv.bias blocks.*.attn.{q_bias,k_bias,v_bias}
+    blocks.*.attn.rel_pos.relative_position_bias_table ${OWN}`,
+  ignored: ["mask_token", "lm_head.", "cls_pt_"], // what only its training needs
+  added: [
+    { name: "blocks.*.attn.k_bias", from: ["blocks.*.attn.q_bias"], make: zerosLike },
+    { name: OWN, from: [SHARED], make: copyOf, replaces: true },
+  ],
+  openWithoutPrefix: {},
+  assumed: ["image_size", "norm_eps", "activation", "pool"],
+  resize: "antialias",
+};
+
+export const TIMM_BEIT: readonly Family[] = [
+  beit,
+  { ...beit, needs: ["blocks.0.attn.q_bias", SHARED] },
+];

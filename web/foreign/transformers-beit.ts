@@ -1,0 +1,39 @@
+/** transformers' BEiT and data2vec-vision: keys have no bias, and positions are relative, learned, both or neither. */
+import { copyOf, type Family, type ModelType, zerosLike } from "./family.js";
+import { TRANSFORMERS_VIT, VIT } from "./transformers-vit.js";
+
+const BEIT = { ...VIT, layer_scale: undefined, processor: "Beit" } as const; // the tensors show the scales
+
+export const BEIT_TYPES = {
+  beit: BEIT,
+  "data2vec-vision": BEIT,
+} as const satisfies Record<string, ModelType>;
+
+const ATTENTION = "encoder.layer.*.attention.attention";
+const OWN = `${ATTENTION}.relative_position_bias.relative_position_bias_table`;
+const SHARED = "encoder.relative_position_bias.relative_position_bias_table";
+
+const plain = TRANSFORMERS_VIT[TRANSFORMERS_VIT.length - 1]!;
+
+const beit: Family = {
+  ...plain,
+  name: "transformers' BEiT and data2vec-vision",
+  anchors: ["encoder.layer.0.attention.attention.query.weight"],
+  needs: ["encoder.layer.0.lambda_1"],
+  variant: true,
+  names: `${plain.names}
+    blocks.*.ls1.gamma encoder.layer.*.lambda_1
+    blocks.*.ls2.gamma encoder.layer.*.lambda_2
+    blocks.*.attn.rel_pos.relative_position_bias_table ${OWN}
+    fc_norm pooler.layernorm`,
+  ignored: ["embeddings.mask_token", "lm_head."],
+  added: [
+    { name: `${ATTENTION}.key.bias`, from: [`${ATTENTION}.query.bias`], make: zerosLike },
+    { name: OWN, from: [SHARED], make: copyOf, replaces: true },
+  ],
+};
+
+export const TRANSFORMERS_BEIT: readonly Family[] = [
+  beit,
+  ...[OWN.replace("*", "0"), SHARED].map((table) => ({ ...beit, needs: [table] })), // without scales
+];
