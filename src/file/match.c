@@ -79,7 +79,8 @@ vit_status weights_read_config(vit_config *c, const struct json *json, const str
     const struct st_tensor *first = map_find(map, FIRST_MATRIX);
     const struct st_tensor *position = map_find(map, "pos_embed");
     c->int8 = first && first->type == ST_I8;
-    if (c->position == VIT_LEARNED && position) read_positions(c, position);
+    c->learned_too = c->position == VIT_RELATIVE && position;
+    if (c->learned_too || (c->position == VIT_LEARNED && position)) read_positions(c, position);
     return VIT_OK;
 }
 

@@ -26,6 +26,7 @@ static const char *const NAMES[] = {
     "relative",
     "relative_no_prefix",
     "relative_registers",
+    "relative_learned",
     "stem",
     "stem_of_three",
     "no_residual",

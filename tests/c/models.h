@@ -68,6 +68,8 @@ static const struct named_config CONFIGS[] = {
      {TINY, .head_hidden = 31, .head_activation = VIT_GELU, .doubt = true}},
     {"doubt", {TINY, .doubt = true, .pool = VIT_POOL_MEAN}},
     {"relative", {TINY, .position = VIT_RELATIVE}},
+    {"relative and learned",
+     {TINY, .position = VIT_RELATIVE, .learned_too = true, .register_tokens = 1}},
     {"relative, qk_norm, mean without a prefix",
      {TINY, .position = VIT_RELATIVE, .qk_norm = true, .pool = VIT_POOL_MEAN, .class_tokens = 0,
       .image_size = {9, 6}}},

@@ -47,6 +47,7 @@ DEFAULTS = dict(
 # DTYPE       the tensors' type
 # PAD         whether the header is padded to 8 bytes
 # FC_NORM     fc_norm in place of norm
+# LEARNED_TOO whether there is a pos_embed besides relative positions
 # POSITION_ROWS "patches": pos_embed has no rows for the prefix
 # HOLD        the file holds the fixed positions
 # GRID        the side, or sides, of the grid that pos_embed was made for; it is resized as in timm
@@ -95,6 +96,7 @@ CASES = {
     "no_residual": dict(residual=False, image_size=[12, 8], depth=3),
     "no_residual_post_scale_mean": dict(
         residual=False, norm="post", layer_scale=True, pool="mean", prefix=[]),
+    "relative_learned": dict(position="relative", LEARNED_TOO=True, image_size=[8, 12]),
 }
 
 DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
@@ -285,7 +287,7 @@ class VisionTransformer(nn.Module):
         if registers := c["prefix"].count("register"):
             self.reg_token = nn.Parameter(torch.empty(1, registers, D))
         self.patches_only = c.get("POSITION_ROWS") == "patches"
-        if c["position"] == "learned":
+        if c["position"] == "learned" or c.get("LEARNED_TOO"):
             self.grid = rows, columns
             self.made_for, self.antialias = c.get("GRID"), c.get("ANTIALIAS", True)
             if isinstance(self.made_for, int):
