@@ -356,7 +356,7 @@ def as_timms_shared_beit(tensors):
     return {**without(as_timms_beit(tensors, shared=True), "head."), **index, **other}
 
 
-def as_beit(tensors):
+def as_beit(tensors, outside=("classifier",)):
     table = VIT + [
         (r"blocks\.(\d+)\.ls(\d)\.gamma", r"encoder.layer.\1.lambda_\2"),
         (r"blocks\.(\d+)\.attn\.rel_pos",
@@ -365,7 +365,15 @@ def as_beit(tensors):
         ("head", "classifier"),
     ]
     out = renamed(tensors, table, QKV)
-    return behind("beit.", {n: t for n, t in out.items() if not n.endswith("key.bias")}, ["classifier"])
+    return behind("beit.", {n: t for n, t in out.items() if not n.endswith("key.bias")}, outside)
+
+
+def as_data2vec(tensors):
+    """The blocks' table is a block's own in the model."""
+    own = "encoder.layer.0.attention.attention.relative_position_bias."
+    out = {n[len("beit."):].replace(own, "encoder.relative_position_bias."): t
+           for n, t in as_beit(tensors, ()).items() if TABLE not in n or own in n}
+    return behind("data2vec_vision.", out, ["classifier"])
 
 
 # ---- The cases -------------------------------------------------------------------------
@@ -471,6 +479,8 @@ OURS_LATEST = {
     "timm_beit_shared": (as_timms_shared_beit, dict(
         BEIT, norm_eps=1e-6, SHARED=True, pool="class", FC_NORM=False)),
     "beit": (as_beit, dict(BEIT)),
+    "data2vec_vision": (as_data2vec, dict(
+        BEIT, SHARED=True, LEARNED_TOO=True, pool="class", FC_NORM=False)),
 }
 
 

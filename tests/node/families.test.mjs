@@ -49,6 +49,7 @@ async function check(vit, oracle) {
 /** The cases of the data's folder `wanted` whose families are known here. */
 const KNOWN = [
   "transformers-4.48.0_ijepa", "timm-1.0.29_beit_base_patch16_224", "transformers-4.48.0_beit_cls",
+  "transformers-4.48.0_beit_shared_bias",
 ];
 
 const wanted = shared("wanted");
