@@ -481,6 +481,8 @@ OURS_LATEST = {
     "beit": (as_beit, dict(BEIT)),
     "data2vec_vision": (as_data2vec, dict(
         BEIT, SHARED=True, LEARNED_TOO=True, pool="class", FC_NORM=False)),
+    "timm_eva": (as_timms_beit, dict(
+        BEIT, norm_eps=1e-6, position="learned", layer_scale=False)),
 }
 
 

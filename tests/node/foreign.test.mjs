@@ -60,6 +60,7 @@ const MODELS = {
   timm_beit_shared: { heads: 2 },
   beit: { heads: 2 },
   data2vec_vision: { heads: 2 },
+  timm_eva: { heads: 2 },
 };
 
 /** The header of a file, as web/load/header.ts reads it. */

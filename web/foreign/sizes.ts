@@ -111,7 +111,7 @@ class Completion {
     const image_size = this.#imageSize(width, patch, prefix);
     const relative = checkpoint.has(RELATIVE);
     if (checkpoint.has("pos_embed")) {
-      if (!relative && checkpoint.has("blocks.0.gamma_1")) this.#assume("position"); // some of timm's rotary models look like a DeiT III
+      if (!relative && ["gamma_1", "attn.q_bias"].some((name) => checkpoint.has(`blocks.0.${name}`))) this.#assume("position"); // some of timm's rotary models look like a DeiT III
     } else if (!relative && !this.#isGiven("position")) {
       throw askFor("position", "none, sincos1d, sincos2d or relative", `the file does not say; ${ROTARY}`);
     }

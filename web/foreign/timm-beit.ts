@@ -26,4 +26,11 @@ const beit: Family = {
 export const TIMM_BEIT: readonly Family[] = [
   beit,
   { ...beit, needs: ["blocks.0.attn.q_bias", SHARED] },
+  {
+    ...beit,
+    name: "timm's EVA",
+    needs: ["blocks.0.attn.q_bias", "blocks.0.mlp.fc1.weight", "pos_embed"],
+    // Its models with rotary positions have these names, too. They have scales, registers or CLIP's norm.
+    rotary: (tensors) => ["blocks.0.ls1.gamma", "reg_token", "norm_pre.weight"].map((name) => tensors.tensor(name)).find(Boolean),
+  },
 ];

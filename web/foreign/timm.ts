@@ -90,8 +90,8 @@ export const TIMMS: readonly Family[] = [TIMM_CLIP, TIMM_SIGLIP, TIMM];
 // ---- config.json -------------------------------------------------------------
 
 /** timm's architectures of its class VisionTransformer, and of BEiT. */
-const ARCHITECTURES = /^(vit|deit3?|flexivit|beit(v2)?|test_vit\d?)(_|$)|^eva_large_patch14_/;
-const KNOWN = "timm's vit_*, deit_*, deit3_*, flexivit_*, beit_*, beitv2_* and eva_large_patch14_*";
+const ARCHITECTURES = /^(vit|deit3?|flexivit|beit(v2)?|test_vit\d?)(_|$)|^eva_(large_patch14_|giant_patch14_\d)/;
+const KNOWN = "timm's vit_*, deit_*, deit3_*, flexivit_*, beit_*, beitv2_*, eva_large_patch14_* and eva_giant_patch14_224 to _560";
 
 /** Architectures with such a name that are not a plain ViT. */
 const OTHERS: readonly [RegExp, string][] = [
