@@ -19,7 +19,7 @@ import sys
 import torch
 
 from make import BATCH, DEFAULTS, DTYPES, VisionTransformer, draw_weights, write_safetensors
-from others import (Bare, Beit, MeanOfAll, Refined, Siglip, VitPytorch, VitPytorchMean, of_a_tutorial,
+from others import (Bare, Beit, MeanOfAll, Refined, RelPos, Siglip, VitPytorch, VitPytorchMean, of_a_tutorial,
                     of_encoder, of_torchvision)
 
 # ---- Our names → theirs ----------------------------------------------------------------
@@ -483,6 +483,11 @@ OURS_LATEST = {
         BEIT, SHARED=True, LEARNED_TOO=True, pool="class", FC_NORM=False)),
     "timm_eva": (as_timms_beit, dict(
         BEIT, norm_eps=1e-6, position="learned", layer_scale=False)),
+    "timm_relpos": (dict, dict(
+        SMALL, MODEL=RelPos, norm_eps=1e-6, position="relative", layer_scale=True, prefix=[],
+        pool="mean", image_size=[8, 12])),
+    "timm_relpos_class": (dict, dict(
+        SMALL, MODEL=RelPos, norm_eps=1e-6, position="relative", layer_scale=True)),
 }
 
 

@@ -199,6 +199,31 @@ class VitPytorchMean(VitPytorch):
         return self.head(self.pooled)
 
 
+class RelPosMlp(make.RelPosBias):
+    """An MLP makes the table, for the patches alone, of each offset's logarithms."""
+
+    def __init__(self, c):
+        super().__init__(c)
+        del self.relative_position_bias_table
+        self.mlp = make.Mlp(dict(width=2, mlp_width=9, activation="relu"))
+        self.mlp.fc2 = nn.Linear(9, c["heads"])
+        sides = [torch.arange(1 - i // p, i // p) for i, p in zip(c["image_size"], c["patch_size"])]
+        offsets = torch.cartesian_prod(*sides).double()
+        self.offsets = offsets.sign() * (1 + offsets.abs()).log()
+        self.rest = torch.zeros(3 if c["prefix"] else 0, c["heads"])
+
+    def forward(self, scores):
+        table = torch.cat([self.mlp(self.offsets), self.rest])
+        return scores + table[self.index].permute(2, 0, 1)
+
+
+class RelPos(VisionTransformer):
+    def __init__(self, c):
+        super().__init__(c)
+        for block in self.blocks:
+            block.attn.rel_pos = RelPosMlp(c)
+
+
 class Beit(VisionTransformer):
     """Keys have no bias. c["SHARED"]: the blocks share one table of relative positions."""
 

@@ -43,8 +43,7 @@ test("a timm architecture that is no plain ViT is refused, even if its name cont
     await refused({ architecture }, new RegExp(`^config: architecture: ${architecture} is not known here; known are timm's vit_`));
   }
   for (const [architecture, why] of [
-    ["vit_relpos_base_patch16_224", "relative positions"],
-    ["vit_srelpos_small_patch16_224", "relative positions"],
+    ["vit_relpos_base_patch32_plus_rpn_256", "norms follow"],
     ["vit_pe_core_small_patch16_384", "rotary positions"],
     ["vit_small_patch16_rope_mixed_ape_224", "rotary positions"],
     ["vit_medium_patch16_rope_reg1_gap_256", "rotary positions"],
@@ -74,7 +73,7 @@ test("the names of timm's plain ViTs are not refused", async () => {
     "vit_mediumd_patch16_reg4_gap_256", "vit_little_patch16_reg4_gap_256", "vit_giant_patch14_clip_224",
     "vit_giantopt_patch16_siglip_256", "vit_so400m_patch14_reg1_tipsv2", "vit_intern300m_patch14_448",
     "vit_base_patch14_reg4_dinov2", "deit_tiny_distilled_patch16_224", "deit3_huge_patch14_224", "flexivit_small",
-    "eva_large_patch14_336", "eva_giant_patch14_560", "beit_base_patch16_224", "test_vit", "test_vit2", "test_vit3",
+    "eva_large_patch14_336", "eva_giant_patch14_560", "vit_srelpos_small_patch16_224", "beit_base_patch16_224", "test_vit", "test_vit2", "test_vit3",
   ]) {
     assert.equal((await load({ weights, config: { architecture } })).config.depth, 2, architecture);
   }

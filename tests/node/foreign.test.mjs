@@ -61,6 +61,8 @@ const MODELS = {
   beit: { heads: 2 },
   data2vec_vision: { heads: 2 },
   timm_eva: { heads: 2 },
+  timm_relpos: { heads: 2, image_size: [8, 12] },
+  timm_relpos_class: { heads: 2, image_size: [12, 12] },
 };
 
 /** The header of a file, as web/load/header.ts reads it. */

@@ -1,25 +1,32 @@
 /** Tensors that a file lacks and its family makes of others: they are appended to the file while it is read. */
 import type { Piece } from "../base/bytes.js";
+import type { Json } from "../base/json.js";
 import { headerBytes } from "../base/safetensors.mjs";
 import type { Checkpoint, Header, Opened, Pieces } from "./checkpoint.js";
 import type { Appended, Tensor } from "./family.js";
-import { MOST_DEPTH } from "./sizes.js";
+import { gridOf } from "./positions.js";
+import { MOST_DEPTH, pairOf } from "./sizes.js";
 
 /** The most numbers that a tensor is made of. A larger file is refused, because it lacks the tensor. */
 const MOST_NUMBERS = 2 ** 24;
 
 /** The tensors that the family adds to the blocks of this file. */
-export function addedTo(checkpoint: Checkpoint): readonly Appended[] {
+export function addedTo(checkpoint: Checkpoint, given: Json): readonly Appended[] {
   const { family, prefix } = checkpoint;
+  const [, , ...patch] = checkpoint.tensor("patch_embed.proj.weight")?.shape ?? [];
+  const grid = given.image_size === undefined ? undefined : gridOf(pairOf(given.image_size), pairOf(given.patch_size ?? patch));
   const all: Appended[] = [];
   for (let at = 0; family.added && at < MOST_DEPTH && checkpoint.has(`blocks.${at}.norm1.weight`); at++) {
     const find = (name: string) => checkpoint.find(name.replace("*", String(at)), false);
-    for (const { name, from, ...rest } of family.added) {
+    for (const { name, from, replaces = false, plan } of family.added) {
       const parts = from.map(find).filter((tensor) => tensor !== undefined);
       const [first] = parts;
       if (!first || parts.length < from.length || find(name)) continue;
       if (parts.some(({ count }) => count > MOST_NUMBERS)) continue;
-      all.push({ ...first, ...rest, name: prefix + name.replace("*", String(at)), from: parts });
+      const made = plan(parts, grid, checkpoint.has("cls_token"));
+      if (!made) continue;
+      const count = made.shape.reduce((product, length) => product * length, 1);
+      all.push({ ...made, dtype: first.dtype, count, replaces, name: prefix + name.replace("*", String(at)), from: parts });
     }
   }
   return all;
@@ -30,9 +37,10 @@ export function append(file: Pieces, header: Header, added: readonly Appended[])
   const entries = { ...header.tensors };
   const end = header.size - header.bytes;
   let size = end;
-  for (const { name, dtype, shape, from: [first] } of added) {
+  for (const { name, dtype, shape, count, from: [first] } of added) {
     const { begin, end } = placeOf(header, first!);
-    entries[name] = { dtype, shape, data_offsets: [size, (size += end - begin)] };
+    const each = first!.count && (end - begin) / first!.count;
+    entries[name] = { dtype, shape, data_offsets: [size, (size += count * each)] };
   }
   const start = headerBytes(entries);
   const all = pieces(file, header, added, start);

@@ -4,6 +4,7 @@ import type { Family } from "./family.js";
 import { OPEN_CLIP } from "./open-clip.js";
 import { TIMMS } from "./timm.js";
 import { TIMM_BEIT } from "./timm-beit.js";
+import { TIMM_RELPOS } from "./timm-relpos.js";
 import { TORCH_ENCODER } from "./torch-encoder.js";
 import { TORCHVISION } from "./torchvision.js";
 import { TRANSFORMERS_BEIT } from "./transformers-beit.js";
@@ -13,6 +14,6 @@ import { TRANSFORMERS_VIT } from "./transformers-vit.js";
 import { VIT_PYTORCH } from "./vit-pytorch.js";
 
 export const FAMILIES: readonly Family[] = [
-  ...OPEN_CLIP, ...TIMM_BEIT, ...TIMMS, ...DINOV2_CHUNKS, ...TRANSFORMERS_BEIT, ...TRANSFORMERS_VIT, ...TRANSFORMERS_CLIP, ...TRANSFORMERS_SIGLIP,
+  ...OPEN_CLIP, ...TIMM_BEIT, ...TIMM_RELPOS, ...TIMMS, ...DINOV2_CHUNKS, ...TRANSFORMERS_BEIT, ...TRANSFORMERS_VIT, ...TRANSFORMERS_CLIP, ...TRANSFORMERS_SIGLIP,
   ...TORCHVISION, ...VIT_PYTORCH, ...TORCH_ENCODER,
 ];

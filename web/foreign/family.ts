@@ -59,19 +59,26 @@ export interface Family {
   rotary?(tensors: Tensors): Tensor | undefined;
 }
 
-/** A tensor of each block, of the shape of the first that it is made of. It is added if its name is not in the file. */
+/** How a tensor is made of others. */
+interface Made {
+  readonly shape: readonly number[];
+  /** Makes new bytes of the others'. */
+  make(parts: readonly Piece[]): Piece;
+}
+
+/** A tensor of each block. It is added if its name is not in the file and what it is made of is. */
 export interface Added {
   /** As in `names`. */
   readonly name: string;
   readonly from: readonly string[];
-  /** Makes new bytes of those of the tensors in `from`. */
-  make(parts: readonly Piece[]): Piece;
   /** Whether the tensors in `from` are in the model only as parts of this one. */
   readonly replaces?: boolean;
+  /** Undefined if it cannot be made, for a grid of patches that may be unknown, with or without a prefix. */
+  plan(parts: readonly Tensor[], grid: readonly [number, number] | undefined, prefix: boolean): Made | undefined;
 }
 
-export const zerosLike = ([first]: readonly Piece[]) => new Uint8Array(first!.length);
-export const copyOf = ([first]: readonly Piece[]) => first!.slice();
+export const zerosLike: Added["plan"] = ([first]) => ({ shape: first!.shape, make: ([bytes]) => new Uint8Array(bytes!.length) });
+export const copyOf: Added["plan"] = ([first]) => ({ shape: first!.shape, make: ([bytes]) => bytes!.slice() });
 
 /** A `model_type` of transformers. Tensors that disagree are another model's. */
 export interface ModelType {
@@ -95,7 +102,8 @@ export interface Tensor {
 }
 
 /** A tensor that is added. Its type is that of the first tensor that it is made of. */
-export interface Appended extends Tensor, Pick<Added, "make" | "replaces"> {
+export interface Appended extends Tensor, Made {
+  readonly replaces: boolean;
   readonly from: readonly Tensor[];
 }
 

@@ -98,7 +98,7 @@ function openAnswered(header: Header, given: Json, isOurs: boolean): Foreign | u
   if (!tensors) return undefined;
   const found = findFamily(tensors);
   if (!found && !isOurs && !isWhole(given)) throw noFamily(tensors);
-  const added = found ? addedTo(found) : [];
+  const added = found ? addedTo(found, given) : [];
   const checkpoint = found?.with(added) ?? asTimms(tensors); // the core will say that its first block is missing
   const completed = found && !isOurs ? complete(checkpoint, given) : { config: given, assumed: [] };
   const { config, assumed } = withPositions(checkpoint, completed);

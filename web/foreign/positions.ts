@@ -33,7 +33,7 @@ export function withPositions(checkpoint: Checkpoint, { config, assumed }: Compl
   };
 }
 
-const gridOf = (image: Size, patch: Size): Size => [Math.floor(image[0] / patch[0]), Math.floor(image[1] / patch[1])];
+export const gridOf = (image: Size, patch: Size): Size => [Math.floor(image[0] / patch[0]), Math.floor(image[1] / patch[1])];
 
 /**
  * The grid of patches that has this many positions: the one of position_size, the image's, or a

@@ -15,8 +15,8 @@ const beit: Family = {
     blocks.*.attn.rel_pos.relative_position_bias_table ${OWN}`,
   ignored: ["mask_token", "lm_head.", "cls_pt_"], // what only its training needs
   added: [
-    { name: "blocks.*.attn.k_bias", from: ["blocks.*.attn.q_bias"], make: zerosLike },
-    { name: OWN, from: [SHARED], make: copyOf, replaces: true },
+    { name: "blocks.*.attn.k_bias", from: ["blocks.*.attn.q_bias"], plan: zerosLike },
+    { name: OWN, from: [SHARED], plan: copyOf, replaces: true },
   ],
   openWithoutPrefix: {},
   assumed: ["image_size", "norm_eps", "activation", "pool"],

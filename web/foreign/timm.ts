@@ -95,7 +95,6 @@ const KNOWN = "timm's vit_*, deit_*, deit3_*, flexivit_*, beit_*, beitv2_*, eva_
 
 /** Architectures with such a name that are not a plain ViT. */
 const OTHERS: readonly [RegExp, string][] = [
-  [/^vit_s?relpos_/, "it has relative positions"],
   [/_rope_|_pe_|_dinov3/, "it has rotary positions"],
   [/_r\d*_s\d+_|_resnet\d+|_mci_/, "convolutions make its patches"],
   [/_dlittle_|_dp?wee_/, "its attention is differential"],

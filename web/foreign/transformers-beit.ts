@@ -28,8 +28,8 @@ const beit: Family = {
     fc_norm pooler.layernorm`,
   ignored: ["embeddings.mask_token", "lm_head."],
   added: [
-    { name: `${ATTENTION}.key.bias`, from: [`${ATTENTION}.query.bias`], make: zerosLike },
-    { name: OWN, from: [SHARED], make: copyOf, replaces: true },
+    { name: `${ATTENTION}.key.bias`, from: [`${ATTENTION}.query.bias`], plan: zerosLike },
+    { name: OWN, from: [SHARED], plan: copyOf, replaces: true },
   ],
 };
 
