@@ -120,6 +120,36 @@ test("the map names every tensor once, or leaves it out by name", () => {
   }
 });
 
+test("tensors that a family adds arrive after the file's own, however the file comes", async () => {
+  const bytes = modelBytes("families/timm_beit_shared"), config = MODELS.timm_beit_shared;
+  const [{ image, tokens }] = golden("families/timm_beit_shared");
+  const inPieces = (all, each) => new Response(new ReadableStream({
+    start(controller) {
+      for (let at = 0; at < all.length; at += each) controller.enqueue(new Uint8Array(all.subarray(at, at + each)));
+      controller.close();
+    },
+  }));
+  for (const each of [1001, 4096, bytes.length]) {
+    const vit = await load({ weights: inPieces(bytes, each), config });
+    assert.ok(farthest((await vit.embed(image)).cls, tokens.slice(0, vit.config.width)) <= NEAR, `pieces of ${each}`);
+    assert.deepEqual(vit.mapping["blocks.1.attn.qkv.bias"], ["blocks.1.attn.q_bias", "blocks.1.attn.v_bias"]);
+    assert.deepEqual(vit.mapping["blocks.1.attn.rel_pos.relative_position_bias_table"], ["rel_pos_bias.relative_position_bias_table"]);
+    assert.deepEqual(vit.skipped, ["rel_pos_bias.relative_position_index", "mask_token", "lm_head.weight"]);
+  }
+  const plain = modelBytes("families/timm_behind_a_prefix");
+  const codeOf = (weights) => load({ weights, config }).then(() => "none", ({ code }) => code);
+  for (const wrong of [(all) => all.subarray(0, -5), (all) => Buffer.concat([all, Buffer.alloc(4)])]) {
+    for (const given of [(all) => all, (all) => inPieces(all, 1001)]) { // as a file to which nothing is added
+      const code = await codeOf(given(wrong(bytes)));
+      assert.match(code, /^bad_(file|tensor)$/);
+      assert.equal(code, await codeOf(given(wrong(plain))));
+    }
+  }
+  const without = Buffer.from(bytes); // no table: it could be a DINOv3
+  without.write("rel_pos_bias.relative_position_bias_tabl_", without.indexOf("rel_pos_bias.relative_position_bias_table"));
+  await rejects(() => load({ weights: without, config: { ...config, image_size: [12, 12], position: "none" } }), "bad_tensor", /rotary/);
+});
+
 test("our own models never load what reads other libraries' checkpoints", async (t) => {
   const folder = folderOf(t);
   for (const name of ["vit.js", "vit.simd128.wasm", "impostors.js"]) copyFileSync(new URL(`../../dist/${name}`, import.meta.url), join(folder, name));
