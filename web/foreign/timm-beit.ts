@@ -30,6 +30,7 @@ export const TIMM_BEIT: readonly Family[] = [
     ...beit,
     name: "timm's EVA",
     needs: ["blocks.0.attn.q_bias", "blocks.0.mlp.fc1.weight", "pos_embed"],
+    assumed: TIMM.assumed!, // the norms of eva02_enormous follow the branches
     // Its models with rotary positions have these names, too. They have scales, registers or CLIP's norm.
     rotary: (tensors) => ["blocks.0.ls1.gamma", "reg_token", "norm_pre.weight"].map((name) => tensors.tensor(name)).find(Boolean),
   },
