@@ -98,13 +98,14 @@ static void draw_norms(struct plan *p, struct tape *t) {
     p->head_dist = p->classes && p->distillation && !tape_chance(t, 3);
 }
 
-/* Learned positions: for all tokens, or for the patches alone, or for the class and the patches but
+/* Learned positions, perhaps beside relative ones: for all tokens, or for the patches alone, or for the class and the patches but
  * not the registers; and some for another, square grid. */
 static void draw_positions(struct plan *p, struct tape *t) {
     size_t N = plan_patches(p), prefix = prefix_of(p), side = 1 + tape_below(t, 5);
     bool written = p->position != LEARNED && p->position != RELATIVE && tape_chance(t, 6);
     if (written) p->position_rows = prefix + N;
-    if (p->position != LEARNED) return;
+    bool beside = p->position == RELATIVE && tape_chance(t, 4);
+    if (p->position != LEARNED && !beside) return;
     p->position_rows = prefix + N;
     if (prefix) {
         size_t kind = tape_below(t, 4);
@@ -147,8 +148,8 @@ static const char *may_fail(const struct plan *p) {
     if (p->parts > 1 && (p->int8 || (p->int8_outside && p->pool == POOL_ATTENTION)))
         return "int8 in one of several sources";
     if (p->transposed && p->int8_outside) return "int8 in a head that is transposed";
-    if (!p->class_tokens && p->registers && p->position == LEARNED &&
-        p->position_rows != plan_tokens(p))
+    bool learned = p->position == LEARNED || (p->position == RELATIVE && p->position_rows);
+    if (!p->class_tokens && p->registers && learned && p->position_rows != plan_tokens(p))
         return "a position of a class token that is not there";
     if (p->norm_in && p->stem_layers) return "a norm of the patches behind a stem";
     return NULL;
