@@ -14,6 +14,7 @@ struct vit_model {
     size_t float_count;
     void *memory;
     float *fixed_position; /* (position_rows,D) of a computed encoding, or NULL */
+    float *rotary;         /* (N,d): each patch's d/2 cosines and d/2 sines, or NULL */
     char *json;
     size_t json_size;
     char **labels; /* (K), in one block with their text; NULL: there are none */

@@ -55,8 +55,7 @@ static void presences(size_t n[NUMBERS], const vit_config *c) {
     n[has_patch_norm_in] = c->patch_norm_in, n[has_patch_norm] = c->patch_norm;
     n[has_class] = c->class_tokens, n[has_distillation] = c->distillation_tokens;
     n[has_registers] = c->register_tokens;
-    n[has_positions] = c->position == VIT_LEARNED || c->learned_too;
-    n[has_relative] = c->position == VIT_RELATIVE;
+    n[has_positions] = learns_positions(c), n[has_relative] = c->position == VIT_RELATIVE;
     n[has_norm_pre] = c->norm_pre, n[has_qkv_bias] = c->qkv_bias, n[has_qk_norm] = c->qk_norm;
     n[has_proj] = c->attention != VIT_PER_HEAD, n[has_layer_scale] = c->layer_scale;
     n[has_norm] = c->final_norm && !c->fc_norm, n[has_fc_norm] = c->final_norm && c->fc_norm;

@@ -81,6 +81,10 @@ size_t vit_tokens(const vit_config *c) {
     return size_plus(vit_prefix(c), vit_patches(c));
 }
 
+bool learns_positions(const vit_config *c) {
+    return c->position == VIT_LEARNED || c->learned_too;
+}
+
 size_t head_features(const vit_config *c) {
     return c->pool == VIT_POOL_CLASS_MEAN ? 2 * c->width : c->width;
 }

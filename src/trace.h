@@ -14,7 +14,8 @@ extern "C" {
 typedef struct vit_trace {
     float *embedded; /* (T,D): the tokens before positions are added to them */
     float *stream;   /* (L+1,T,D): the tokens before the first block, then after each block */
-    float *qkv;      /* (L,T,3,A): queries, keys and values, head beside head; after qk_norm */
+    float *qkv;      /* (L,T,3,A): queries, keys and values, head beside head; after qk_norm and
+                        rotary positions */
     float *scores; /* (L,h,T,T): q·k/√d and the bias of relative positions, before the softmax */
     float *attention; /* (L,h,T,T): after it, as vit_taps has it */
     float *added;     /* (L,2,T,D): what attention adds to the tokens, and what the MLP adds */
@@ -40,7 +41,7 @@ vit_status vit_run_head(const vit_model *model, vit_state *state, const float *t
 typedef struct vit_replacement {
     size_t layer, head;
     size_t part;       /* 0: the queries, 1: the keys, 2: the values */
-    const float *rows; /* (T,d), for every image of the run; as vit_trace has them, after qk_norm */
+    const float *rows; /* (T,d), for every image of the run; as vit_trace has them */
 } vit_replacement;
 
 /* Parts that a run leaves out or replaces. A NULL mask leaves out nothing; nonzero leaves out. */

@@ -54,7 +54,7 @@ typedef struct vit_config {
     bool fc_norm;                   /* the norm comes after the mean, not before it */
     bool patch_norm_in, patch_norm; /* patches are normed before and after they become tokens */
     bool norm_pre;                  /* the tokens are normed before the blocks */
-    bool learned_too;               /* pos_embed is added although the positions are relative */
+    bool learned_too;               /* pos_embed is added beside relative or rotary positions */
     bool class_position;     /* pos_embed has a row for the class token but none for registers */
     bool no_head_dist;       /* the distillation token has no head of its own */
     bool int8;               /* the blocks' matrices are int8 */

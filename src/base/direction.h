@@ -1,5 +1,5 @@
-/* The sine and the cosine of an angle, by their power series. They are as exact as floats need.
- * libm's functions would be a fifth of the wasm module. */
+/* The sine and the cosine of an angle, and e^x, by their power series. They are as exact as floats
+ * need. libm's functions would be a fifth of the wasm module. */
 #ifndef VIT_DIRECTION_H
 #define VIT_DIRECTION_H
 
@@ -14,6 +14,13 @@ static inline struct direction direction(double angle) {
     double x = angle - circle * rint(angle / circle), sums[2] = {0}, term = 1;
     for (int k = 0; k < 30; term *= x / ++k) sums[k % 2] += k & 2 ? -term : term;
     return (struct direction){sums[0], sums[1]};
+}
+
+/* e^x for x in 0…14. */
+static inline double exponential(double x) {
+    double sum = 0, term = 1;
+    for (int k = 0; k < 60; term *= x / ++k) sum += term;
+    return sum;
 }
 
 #endif

@@ -335,6 +335,13 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
     if (c->position == VIT_SINCOS2D && c->width % 4)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: width: expected a multiple of 4 for sincos2d, got %z", c->width);
+    if (c->position == VIT_ROTARY && head_width(c) % 4)
+        return vit_fail(
+            why, VIT_BAD_CONFIG,
+            "config: position: rotary needs heads whose width is a multiple of 4, got %z",
+            head_width(c));
+    if (c->rotary_base < 1)
+        return vit_fail(why, VIT_BAD_CONFIG, "config: rotary_base: expected a number from 1 up");
     if (c->prepare == VIT_PREPARE_PHOTO &&
         (c->photo.crop[0] != c->image_size[0] || c->photo.crop[1] != c->image_size[1]))
         return vit_fail(why, VIT_BAD_CONFIG,
@@ -470,6 +477,8 @@ char *config_print(size_t *size, const vit_config *config, const char *json, siz
                                      : grid_pixels(config, i, config->position_grid[i]);
     for (int i = 0; i < 2 && !config->patch_stride[0]; i++)
         whole.patch_stride[i] = config->patch_size[i];
+    for (int i = 0; i < 2 && !config->rotary_grid[0]; i++)
+        whole.rotary_grid[i] = vit_grid(config, i);
     struct text text = {out, out + room};
     for (size_t i = 0; i < KEYS_COUNT; i++) {
         put_words(&text, i ? ",\"" : "{\"");

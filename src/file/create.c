@@ -13,12 +13,17 @@
 #include "model.h"
 #include "params.h"
 #include "save.h"
+#include "shapes.h"
+#include "stages/rotary.h"
 #include "stages/tokens.h"
 #include "vit.h"
 
 size_t fixed_position_bytes(const vit_config *c) {
     bool fixed = c->position == VIT_SINCOS1D || c->position == VIT_SINCOS2D;
-    return fixed ? size_times(size_times(c->position_rows, c->width), sizeof(float)) : 0;
+    size_t floats = fixed                       ? size_times(c->position_rows, c->width)
+                    : c->position == VIT_ROTARY ? size_times(vit_patches(c), head_width(c))
+                                                : 0;
+    return size_times(floats, sizeof(float));
 }
 
 /* Bytes of the parameters, with room to begin them on a cache line. */
@@ -41,11 +46,13 @@ static bool lay_out(vit_model *m, const char *json, size_t json_size) {
     m->memory = calloc(bytes, 1);
     m->params.blocks = calloc(c->depth + 1, sizeof *m->params.blocks); /* never 0 bytes */
     m->json = malloc(size_plus(json_size, 1));
-    if (table) m->fixed_position = malloc(table);
-    if (!m->memory || !m->params.blocks || !m->json || (table && !m->fixed_position)) return false;
+    float **computed = c->position == VIT_ROTARY ? &m->rotary : &m->fixed_position;
+    if (table) *computed = malloc(table);
+    if (!m->memory || !m->params.blocks || !m->json || (table && !*computed)) return false;
     m->floats = (float *)(((uintptr_t)m->memory + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
     params_bind(&m->params, m->floats, c, m->kernels);
-    if (table) tokens_sincos(m->fixed_position, c);
+    if (m->fixed_position) tokens_sincos(m->fixed_position, c);
+    if (m->rotary) rotary_table(m->rotary, c);
     memcpy(m->json, json, json_size);
     m->json[json_size] = '\0';
     m->json_size = json_size;
@@ -92,6 +99,7 @@ void vit_close(vit_model *m) {
     free(m->memory);
     free(m->params.blocks);
     free(m->fixed_position);
+    free(m->rotary);
     free(m->json);
     free(m->labels);
     free(m);

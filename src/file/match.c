@@ -79,8 +79,9 @@ vit_status weights_read_config(vit_config *c, const struct json *json, const str
     const struct st_tensor *first = map_find(map, FIRST_MATRIX);
     const struct st_tensor *position = map_find(map, "pos_embed");
     c->int8 = first && first->type == ST_I8;
-    c->learned_too = c->position == VIT_RELATIVE && position;
-    if (c->learned_too || (c->position == VIT_LEARNED && position)) read_positions(c, position);
+    bool beside = c->position == VIT_RELATIVE || c->position == VIT_ROTARY;
+    c->learned_too = beside && position;
+    if (learns_positions(c) && position) read_positions(c, position);
     return VIT_OK;
 }
 
@@ -310,7 +311,7 @@ vit_status weights_check(struct placement *places, const vit_config *c,
         if (status) return status;
     }
     const struct st_tensor *position = map_find(map, "pos_embed");
-    bool fixed = c->position != VIT_LEARNED && c->position != VIT_RELATIVE;
+    bool fixed = !learns_positions(c) && c->position != VIT_RELATIVE;
     for (size_t i = 0; i < st->count; i++) {
         const struct st_tensor *t = &st->tensors[i];
         bool computed = t == position && fixed, empty = t->count == 0 && !map->strict;

@@ -345,8 +345,8 @@ static bool hold_units(vit_loader *l, const vit_config *config) {
  * file. */
 static vit_status check_positions(const vit_loader *l, const vit_config *c, vit_error *why) {
     size_t needed = fixed_position_bytes(c), most = size_plus(l->file_size, POSITIONS_OVER_FILE);
-    if (c->position == VIT_LEARNED || c->learned_too)
-        needed = size_times(size_times(c->position_rows, c->width), sizeof(float));
+    size_t learned = size_times(size_times(c->position_rows, c->width), sizeof(float));
+    if (learns_positions(c) && learned > needed) needed = learned;
     if (needed <= most) return VIT_OK;
     return vit_fail(why, VIT_BAD_CONFIG,
                     "config: image_size: expected positions of at most %z bytes, %z more than the "

@@ -66,13 +66,6 @@ void tokens_backward(const vit_model *m, const struct vit_params *g, const float
     if (g->position) add(g->position, dx + first_position(c) * D, c->position_rows * D);
 }
 
-/* e^x for x in 0…10, by its power series. */
-static double exponential(double x) {
-    double sum = 0, term = 1;
-    for (int k = 0; k < 60; term *= x / ++k) sum += term;
-    return sum;
-}
-
 /* The length of a wave in positions a radian: 10000^(part/whole). */
 static double wave(size_t part, size_t whole) {
     return exponential(9.210340371976184 * (double)part / (double)whole);

@@ -153,6 +153,8 @@ static void check_whole(const char *json) {
         memcpy(first.position_size, first.image_size, sizeof first.image_size);
     if (!first.patch_stride[0])
         memcpy(first.patch_stride, first.patch_size, sizeof first.patch_size);
+    for (int i = 0; i < 2; i++)
+        if (!first.rotary_grid[i]) first.rotary_grid[i] = vit_grid(&first, i);
     CHECK(memcmp(&first, &second, sizeof first) == 0, "another config: %s", once);
     free(once);
     free(twice);

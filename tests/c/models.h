@@ -14,7 +14,7 @@
     .image_size = {6, 9}, .patch_size = {3, 3}, .channels = 1, .width = 12, .depth = 2,            \
     .heads = 3, .mlp_width = 17, .classes = 5, .norm_eps = 1e-6f, .final_norm = true,              \
     .position = VIT_LEARNED, .residual = true, .qkv_bias = true, .patch_bias = true,               \
-    .head_bias = true, .class_tokens = 1
+    .head_bias = true, .class_tokens = 1, .rotary_base = 100
 
 struct named_config {
     const char *name;
@@ -82,6 +82,18 @@ static const struct named_config CONFIGS[] = {
     {"relative, more tokens than are attended at once",
      {TINY, .position = VIT_RELATIVE, .image_size = {15, 39}, .depth = 1, .width = 4, .heads = 1,
       .mlp_width = 5}},
+    {"rotary, qk_norm, registers",
+     {TINY, .position = VIT_ROTARY, .qk_norm = true, .register_tokens = 2}},
+    {"rotary beside learned ones, neighbours, columns first, from 1, another grid",
+     {TINY, .position = VIT_ROTARY, .learned_too = true, .rotary_pairs = VIT_NEIGHBOURS,
+      .rotary_first = VIT_COLUMNS, .rotary_places = VIT_FROM_1, .rotary_base = 10000,
+      .rotary_grid = {5, 2}, .image_size = {9, 12}}},
+    {"rotary, wider heads, from 0, post norm, mean without a prefix",
+     {TINY, .position = VIT_ROTARY, .head_width = 8, .rotary_places = VIT_FROM_0, .norm = VIT_POST,
+      .class_tokens = 0, .pool = VIT_POOL_MEAN}},
+    {"rotary, per_head, more tokens than are attended at once",
+     {TINY, .position = VIT_ROTARY, .attention = VIT_PER_HEAD, .rotary_pairs = VIT_NEIGHBOURS,
+      .image_size = {15, 45}, .depth = 1}},
     {"stem",
      {TINY, .image_size = {8, 12}, .patch_size = {4, 4}, .stem_layers = 2,
       .stem = {{3, 2}, {5, 2}}}},
@@ -111,9 +123,11 @@ enum { CONFIGS_COUNT = sizeof CONFIGS / sizeof *CONFIGS };
 /* The config as JSON for vit_config_read. It lives until the next call. */
 static inline const char *config_json(const vit_config *c) {
     static const char *const ACTIVATIONS[] = {"gelu", "gelu_tanh", "quick_gelu", "relu", "tanh"};
-    static const char *const POSITIONS[] = {"none", "learned", "sincos1d", "sincos2d", "relative"};
+    static const char *const POSITIONS[] = {"none",     "learned",  "sincos1d",
+                                            "sincos2d", "relative", "rotary"};
+    static const char *const PLACES[] = {"minus_1_to_1", "from_0", "from_1"};
     static const char *const BOOLS[] = {"false", "true"};
-    static char text[1024], prefix[256], stem[64], more[128];
+    static char text[1024], prefix[256], stem[64], more[256];
     size_t tokens = c->class_tokens + c->distillation_tokens + c->register_tokens;
     prefix[0] = stem[0] = '\0';
     more[0] = '\0';
@@ -124,6 +138,15 @@ static inline const char *config_json(const vit_config *c) {
     if (c->head_hidden)
         snprintf(more, sizeof more, ",\"head_hidden\":%zu,\"head_activation\":\"%s\"",
                  c->head_hidden, ACTIVATIONS[c->head_activation]);
+    if (c->position == VIT_ROTARY)
+        snprintf(more + strlen(more), sizeof more - strlen(more),
+                 ",\"rotary_places\":\"%s\",\"rotary_base\":%.9g,\"rotary_first\":\"%s\","
+                 "\"rotary_pairs\":\"%s\"",
+                 PLACES[c->rotary_places], (double)c->rotary_base,
+                 c->rotary_first ? "columns" : "rows", c->rotary_pairs ? "neighbours" : "halves");
+    if (c->rotary_grid[0])
+        snprintf(more + strlen(more), sizeof more - strlen(more), ",\"rotary_grid\":[%zu,%zu]",
+                 c->rotary_grid[0], c->rotary_grid[1]);
     for (size_t i = 0; i < c->stem_layers; i++)
         snprintf(stem + strlen(stem), sizeof stem - strlen(stem), i ? ",[%zu,%zu]" : "[%zu,%zu]",
                  c->stem[i].channels, c->stem[i].stride);

@@ -178,10 +178,11 @@ TEST("relevance of a run without heads is that of a model whose heads have value
 
 /* In the last layer, because the gradients of earlier layers come through it. */
 static bool replace(struct scene *s, struct twin *t, size_t parts) {
-    static float rows[512]; /* (T,d) */
+    static float rows[3][512]; /* (T,d) each */
     static vit_replacement replaced[3];
     if (s->c->qk_norm || !s->c->qkv_bias) return false;
-    for (size_t part = 0; part < parts; part++) replaced[part] = alike_rows(s, t, 0, part, rows);
+    for (size_t part = 0; part < parts; part++)
+        replaced[part] = alike_rows(s, t, 0, part, rows[part]);
     s->without = (vit_ablation){.replaced = replaced, .replaced_count = parts};
     return true;
 }

@@ -81,8 +81,8 @@ static void silence_heads(const struct scene *s, struct twin *t, uint8_t *heads)
     }
 }
 
-/* Replaces a part of a head in the last layer by rows (T,d) that are all alike. The twin gets them
- * by a matrix of 0 and such a bias. */
+/* Replaces a part of a head in the last layer by rows (T,d) that are all alike before rotary positions
+ * turn them. The twin gets them by a matrix of 0 and such a bias. */
 static vit_replacement alike_rows(const struct scene *s, struct twin *t, size_t head, size_t part,
                                   float *rows) {
     size_t layer = s->L - 1, first = part * s->A + head * s->d;
@@ -91,6 +91,13 @@ static vit_replacement alike_rows(const struct scene *s, struct twin *t, size_t 
     zero(TENSOR(t, "blocks.%zu.attn.qkv.weight", layer) + first * K, s->d * K);
     for (size_t i = 0; i < s->T * s->d; i++) rows[i] = 0.3f * (float)(i % s->d + 1);
     for (size_t i = 0; i < s->d; i++) bias[first + i] = rows[i];
+    for (size_t token = 0; token < s->T && part < 2 && s->c->position == VIT_ROTARY; token++) {
+        double *turned = doubles(s->d);
+        memcpy(turned, bias + first, s->d * sizeof *turned);
+        twin_rotary(turned, t, token, s->d);
+        for (size_t i = 0; i < s->d; i++) rows[token * s->d + i] = (float)turned[i];
+        free(turned);
+    }
     return (vit_replacement){layer, head, part, rows};
 }
 

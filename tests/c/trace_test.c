@@ -218,7 +218,7 @@ TEST("an MLP that is left out gives what an MLP with outputs of 0 gives") {
 }
 
 static void check_without_positions(struct scene *s) {
-    bool fixed = s->c->position == VIT_SINCOS1D || s->c->position == VIT_SINCOS2D;
+    bool fixed = s->c->position != VIT_LEARNED && s->c->position != VIT_RELATIVE;
     struct twin t = twin_open(s->origin);
     size_t rows = s->c->position_rows ? s->c->position_rows : s->T;
     zero(TENSOR(&t, "pos_embed"), rows * s->D);

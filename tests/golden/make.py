@@ -97,6 +97,15 @@ CASES = {
     "no_residual_post_scale_mean": dict(
         residual=False, norm="post", layer_scale=True, pool="mean", prefix=[]),
     "relative_learned": dict(position="relative", LEARNED_TOO=True, image_size=[8, 12]),
+    "rotary": dict(
+        position="rotary", image_size=[12, 20], prefix=["class", "register", "register"], width=24,
+        qk_norm=True, layer_scale=True, qkv_bias=False),
+    "rotary_learned": dict(
+        position="rotary", LEARNED_TOO=True, image_size=[12, 8], rotary_places="from_1",
+        rotary_base=10000, rotary_first="columns", rotary_pairs="neighbours", rotary_grid=[6, 3]),
+    "rotary_no_prefix": dict(
+        position="rotary", image_size=[8, 16], width=16, heads=2, prefix=[], pool="mean",
+        rotary_places="from_0", rotary_base=30, rotary_pairs="neighbours"),
 }
 
 DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
@@ -139,6 +148,36 @@ def sincos2d(rows, columns, width, prefix):
         indexing="ij")
     grid = torch.cat([encode(column.flatten()), encode(row.flatten())], dim=1)
     return torch.cat([torch.zeros(prefix, width), grid])
+
+
+def rotary(c):
+    """Complex numbers (T,d/2) by which a head's pairs are multiplied; the prefix's are 1."""
+    rows, columns = sides = [i // p for i, p in zip(c["image_size"], c["patch_size"])]
+    quarter = c["width"] // c["heads"] // 4
+    grid = c.get("rotary_grid", sides)
+    places = []
+    for side, reference in zip(sides, grid):
+        counted = torch.arange(side, dtype=torch.float64)
+        places.append({
+            "minus_1_to_1": 2 * torch.pi * ((counted + 0.5) / side * 2 - 1),
+            "from_0": counted * reference / side,
+            "from_1": (counted + 1) * reference / side,
+        }[c.get("rotary_places", "minus_1_to_1")])
+    down, right = torch.meshgrid(*places, indexing="ij")
+    both = [right, down] if c.get("rotary_first") == "columns" else [down, right]
+    frequencies = c.get("rotary_base", 100) ** -(torch.arange(quarter, dtype=torch.float64) / quarter)
+    angles = torch.cat([place.reshape(-1, 1) * frequencies for place in both], dim=1)
+    angles = torch.cat([torch.zeros(len(c["prefix"]), 2 * quarter), angles])
+    return torch.polar(torch.ones_like(angles), angles)
+
+
+def turned(x, by, pairs):
+    """x (B,h,T,d), whose pairs are neighbours, or the first number of each half and so on."""
+    if pairs == "neighbours":
+        return torch.view_as_real(torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous()) * by).flatten(-2)
+    real, imaginary = x.chunk(2, dim=-1)
+    product = torch.complex(real, imaginary) * by
+    return torch.cat([product.real, product.imag], dim=-1)
 
 
 class PerHeadLinear(nn.Module):
@@ -196,6 +235,7 @@ class Attention(nn.Module):
             self.proj = nn.Linear(D, D)
         self.q_norm = nn.LayerNorm(d, eps=c["norm_eps"]) if c["qk_norm"] else nn.Identity()
         self.k_norm = nn.LayerNorm(d, eps=c["norm_eps"]) if c["qk_norm"] else nn.Identity()
+        self.rotary, self.pairs = rotary(c) if c["position"] == "rotary" else None, c.get("rotary_pairs")
         self.rel_pos = RelPosBias(c) if c["position"] == "relative" else nn.Identity()
 
     def forward(self, x):
@@ -203,6 +243,8 @@ class Attention(nn.Module):
         q, k, v = (
             part.reshape(B, T, self.heads, -1).transpose(1, 2) for part in self.qkv(x).chunk(3, -1))
         q, k = self.q_norm(q), self.k_norm(k)
+        if self.rotary is not None:
+            q, k = turned(q, self.rotary, self.pairs), turned(k, self.rotary, self.pairs)
         scores = q @ k.transpose(2, 3) / (D // self.heads) ** 0.5
         self.weights = self.rel_pos(scores).softmax(dim=-1)
         return self.proj((self.weights @ v).transpose(1, 2).reshape(B, T, D))
@@ -300,6 +342,7 @@ class VisionTransformer(nn.Module):
             table = {
                 "none": lambda: torch.zeros(tokens, D),
                 "relative": lambda: torch.zeros(tokens, D),  # they are in the attention
+                "rotary": lambda: torch.zeros(tokens, D),  # they too
                 "sincos1d": lambda: sincos1d(tokens, D),
                 "sincos2d": lambda: sincos2d(rows, columns, D, prefix),
             }[c["position"]]()
