@@ -10,20 +10,20 @@
 #include "save.h"
 #include "shapes.h"
 
-/* n and a letter of vit.h, such as nD, is that size. Names with `has` and `is` stand for 0 or 1. */
+/* n and a letter of vit.h, such as nD, is that size; nG: mlp_rows. Names with `has` and `is` stand for 0 or 1. */
 /* clang-format off */
 enum number {
     one, three,
     nF, /* numbers that are pooled: D or 2D */
     nH, nlast, /* numbers between the head's two layers; that feed its last one */
-    nD, nM, nK, nh, nd, nA, n3A, n3D, nP, nQ, nR, nC, nregisters, npositions,
+    nD, nM, nG, nK, nh, nd, nA, n3A, n3D, nP, nQ, nR, nC, nregisters, npositions,
     npatch,                           /* numbers of a patch, after the stem */
     nS, nS_last = nS + VIT_STEM_MOST, /* channels after 0, 1, … convolutions of the stem */
     qkv_matrices, qkv_in,             /* 1 of (3A,D); if per_head, 3h of (d,d) */
     has_stem, has_stem_last = has_stem + VIT_STEM_MOST - 1,
     has_patch_bias, has_patch_norm_in, has_patch_norm, has_class, has_distillation,
     has_hidden, has_registers, has_positions, has_norm_pre, has_qkv_bias, has_qk_norm, has_relative,
-    has_proj, has_layer_scale, has_norm, has_fc_norm, has_pooling, has_head, has_head_bias,
+    has_proj, has_mlp_norm, has_layer_scale, has_norm, has_fc_norm, has_pooling, has_head, has_head_bias,
     has_head_dist, is_int8, is_proj_int8,
     NUMBERS
 };
@@ -73,9 +73,11 @@ enum number {
     X(ls1, "ls1.gamma", LAYER_SCALE, has_layer_scale, nD)                                          \
     X(norm2_gain, "norm2.weight", GAIN, one, nD)                                                   \
     X(norm2_bias, "norm2.bias", BIAS, one, nD)                                                     \
-    X(fc1_weight, "mlp.fc1.weight", MATRIX, one, nM, nD)                                           \
-    X(fc1_scale, "mlp.fc1.weight.scale", SCALE, is_int8, nM)                                       \
-    X(fc1_bias, "mlp.fc1.bias", BIAS, one, nM)                                                     \
+    X(fc1_weight, "mlp.fc1.weight", MATRIX, one, nG, nD)                                           \
+    X(fc1_scale, "mlp.fc1.weight.scale", SCALE, is_int8, nG)                                       \
+    X(fc1_bias, "mlp.fc1.bias", BIAS, one, nG)                                                     \
+    X(mlp_norm_gain, "mlp.norm.weight", GAIN, has_mlp_norm, nM)                                    \
+    X(mlp_norm_bias, "mlp.norm.bias", BIAS, has_mlp_norm, nM)                                      \
     X(fc2_weight, "mlp.fc2.weight", MATRIX, one, nD, nM)                                           \
     X(fc2_scale, "mlp.fc2.weight.scale", SCALE, is_int8, nD)                                       \
     X(fc2_bias, "mlp.fc2.bias", BIAS, one, nD)                                                     \

@@ -81,6 +81,10 @@ size_t vit_tokens(const vit_config *c) {
     return size_plus(vit_prefix(c), vit_patches(c));
 }
 
+size_t mlp_rows(const vit_config *c) {
+    return c->mlp == VIT_MLP_GATED ? 2 * c->mlp_width : c->mlp_width;
+}
+
 bool learns_positions(const vit_config *c) {
     return c->position == VIT_LEARNED || c->learned_too;
 }

@@ -28,6 +28,9 @@ size_t grid_pixels(const vit_config *config, int axis, size_t patches);
 size_t head_width(const vit_config *config);
 size_t attention_width(const vit_config *config);
 
+/* Numbers that the MLP's first layer makes of a token: M, or 2M if it is gated. */
+size_t mlp_rows(const vit_config *config);
+
 /* Whether pos_embed is a parameter. */
 bool learns_positions(const vit_config *config);
 

@@ -43,7 +43,7 @@ static void state_lay_out(vit_state *state, struct arena *arena, const vit_model
                               .normed2 = normed,
                               .mixed = mixed};
     a->qkv = arena_floats(arena, rows, 3, A);
-    a->hidden = arena_floats(arena, rows, c->mlp_width);
+    a->hidden = arena_floats(arena, rows, mlp_rows(c));
     if (c->layer_scale) a->branch1 = a->branch2 = arena_floats(arena, rows, D);
     state->scratch = (void *)arena_floats(arena, threads, sizeof *state->scratch);
     for (size_t i = 0; i < threads; i++) {

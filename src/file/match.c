@@ -254,12 +254,18 @@ static vit_status place_scales(struct placement *places, struct placement *matri
     return VIT_OK;
 }
 
-/* → the rows of tensor `index` of the `parts` that make a parameter. Of three, queries, keys and
- * values have a third each. Of two, the second holds keys and values. */
+/* → how many tensors may make the parameter: queries, keys and values, or a gate and its values. */
+static size_t parts_of(const struct param *param) {
+    if (strstr(param->name, "qkv.")) return 3;
+    return strstr(param->name, "mlp.fc1.") && param->shape[0] % 2 == 0 ? 2 : 1;
+}
+
+/* → the rows of tensor `index` of the `parts` that make a parameter, which have equal shares. Of two
+ * for queries, keys and values, the second holds keys and values. */
 static size_t rows_of_part(const struct param *param, size_t index, size_t parts) {
-    size_t third = param->shape[0] / 3;
+    size_t share = param->shape[0] / parts_of(param);
     if (parts == 1) return param->shape[0];
-    return index + 1 < parts ? third : param->shape[0] - index * third;
+    return index + 1 < parts ? share : param->shape[0] - index * share;
 }
 
 /* Checks the tensors of one parameter and writes their places. */
@@ -270,7 +276,7 @@ static vit_status place_param(struct placement *places, const struct param *para
     struct param part = *param;
     size_t row = 0, each = param->count / param->shape[0];
     if (n == 0) return missing(param, map, why);
-    if (n > 1 && !strstr(param->name, "qkv."))
+    if (n > parts_of(param) && n > 1)
         return vit_fail(why, VIT_BAD_ARGUMENT, "map: %s: expected one tensor, got %z", param->name,
                         n);
     for (size_t i = 0; i < n; i++, row += part.shape[0]) {

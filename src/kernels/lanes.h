@@ -202,6 +202,9 @@ INLINE vf gelu_tanh(vf x) {
 INLINE vf quick_gelu(vf x) {
     return x * sigmoid(1.702f * x);
 }
+INLINE vf silu(vf x) {
+    return x * sigmoid(x);
+}
 INLINE vf relu(vf x) {
     return larger(x, splat(0));
 }
@@ -235,6 +238,7 @@ static void activate_rows(float *y, size_t ldy, const float *x, size_t ldx, int 
     case VIT_QUICK_GELU: map(y, ldy, x, ldx, rows, n, quick_gelu); break;
     case VIT_RELU: map(y, ldy, x, ldx, rows, n, relu); break;
     case VIT_TANH: map(y, ldy, x, ldx, rows, n, tanh_lanes); break;
+    case VIT_SILU: map(y, ldy, x, ldx, rows, n, silu); break;
     default: map(y, ldy, x, ldx, rows, n, same);
     }
 }
@@ -255,6 +259,10 @@ INLINE vf gelu_tanh_slope(vf x) {
 INLINE vf quick_gelu_slope(vf x) {
     vf s = sigmoid(1.702f * x);
     return s + 1.702f * x * s * (1.0f - s);
+}
+INLINE vf silu_slope(vf x) {
+    vf s = sigmoid(x);
+    return s + x * s * (1.0f - s);
 }
 INLINE vf relu_slope(vf x) {
     return choose(x > splat(0), splat(1), splat(0));

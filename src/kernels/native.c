@@ -47,6 +47,7 @@ static void activate_backward(float *dx, const float *dy, const float *x, int ac
     case VIT_QUICK_GELU: map_backward(dx, dy, x, n, quick_gelu_slope); break;
     case VIT_RELU: map_backward(dx, dy, x, n, relu_slope); break;
     case VIT_TANH: map_backward(dx, dy, x, n, tanh_slope); break;
+    case VIT_SILU: map_backward(dx, dy, x, n, silu_slope); break;
     default: map_backward(dx, dy, x, n, one);
     }
 }

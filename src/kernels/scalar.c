@@ -34,6 +34,9 @@ static float gelu_tanh(float x) {
 static float quick_gelu(float x) {
     return x * sigmoid(1.702f * x);
 }
+static float silu(float x) {
+    return x * sigmoid(x);
+}
 static float relu(float x) {
     return x < 0 ? 0 : x;
 }
@@ -55,6 +58,10 @@ static float quick_gelu_slope(float x) {
     float s = sigmoid(1.702f * x);
     return s + 1.702f * x * s * (1 - s);
 }
+static float silu_slope(float x) {
+    float s = sigmoid(x);
+    return s + x * s * (1 - s);
+}
 static float tanh_slope(float x) {
     return 1 - tanh_scalar(x) * tanh_scalar(x);
 }
@@ -63,9 +70,9 @@ static float relu_slope(float x) {
 }
 
 typedef float (*function)(float);
-static const function FUNCTIONS[] = {gelu, gelu_tanh, quick_gelu, relu, tanh_scalar};
-static const function SLOPES[] = {gelu_slope, gelu_tanh_slope, quick_gelu_slope, relu_slope,
-                                  tanh_slope};
+static const function FUNCTIONS[] = {gelu, gelu_tanh, quick_gelu, relu, tanh_scalar, silu};
+static const function SLOPES[] = {gelu_slope, gelu_tanh_slope, quick_gelu_slope,
+                                  relu_slope, tanh_slope,      silu_slope};
 
 static void activate(float *y, const float *x, int act, size_t n) {
     for (size_t i = 0; i < n; i++) y[i] = act == VIT_LINEAR ? x[i] : FUNCTIONS[act](x[i]);

@@ -188,6 +188,7 @@ SMALL void activate_backward(float *dx, const float *dy, const float *x, int act
         case VIT_QUICK_GELU: slope = quick_gelu_slope(v); break;
         case VIT_RELU: slope = relu_slope(v); break;
         case VIT_TANH: slope = tanh_slope(v); break;
+        case VIT_SILU: slope = silu_slope(v); break;
         default: break;
         }
         store_part(dx + i, load_part(dy + i, some, 0) * slope, some);

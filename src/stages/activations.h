@@ -38,7 +38,9 @@ struct activations {
     float *branch1;                    /* (BT,D): attention's output, unless added at once */
     float *sum1, *mid;                 /* (BT,D): x + branch; after post-norm */
     float *normed2, *mean2, *rstd2;
-    float *pre, *hidden; /* (BT,M): before and after the activation */
+    float *pre, *hidden; /* (BT,G): before and after the activation; of rows of G = mlp_rows numbers
+                            hidden, mlp_raw and dhidden use M */
+    float *mlp_raw, *mlp_mean, *mlp_rstd; /* (BT,G) (BT): before mlp_norm */
     float *branch2, *sum2, *out;
 };
 
@@ -49,7 +51,7 @@ struct scratch {
     float *relative;               /* (R): one head's biases, or their gradient */
     float *dx, *dbranch, *dnormed; /* (BT,D) */
     float *dqkv, *dmixed;          /* (BT,3A) (BT,A) */
-    float *dhidden;                /* (BT,M) */
+    float *dhidden;                /* (BT,G) */
     float *relevance;          /* (T,T): the sum over the heads of (gradient ∘ map)⁺, or NULL */
     float *columns, *dcolumns; /* (positions,3·3·C) of one image: the stem's */
     float *stem_weight, *dstem_weight; /* (S,3·3·C) of one convolution */

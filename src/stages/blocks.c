@@ -81,7 +81,7 @@ static void add_kept(float *dx, float *dnormed, size_t batch, size_t T, size_t q
 void tape_block(struct activations *a, struct arena *arena, const vit_model *m, size_t batch,
                 size_t queries, float *branch) {
     const vit_config *c = &m->config;
-    size_t T = vit_tokens(c), D = c->width, A = attention_width(c), M = c->mlp_width;
+    size_t T = vit_tokens(c), D = c->width, A = attention_width(c), M = mlp_rows(c);
     size_t rows = size_times(batch, T);
     bool post = c->norm == VIT_POST;
     *a = (struct activations){
@@ -104,6 +104,11 @@ void tape_block(struct activations *a, struct arena *arena, const vit_model *m, 
     a->normed2 = post ? NULL : arena_floats(arena, rows, D);
     a->mid = post ? arena_floats(arena, rows, D) : a->sum1;
     a->out = post ? arena_floats(arena, rows, D) : a->sum2;
+    if (c->mlp_norm) {
+        a->mlp_raw = arena_floats(arena, rows, M);
+        a->mlp_mean = arena_floats(arena, rows);
+        a->mlp_rstd = arena_floats(arena, rows);
+    }
     if (!c->qk_norm) return;
     a->qk_raw = arena_floats(arena, rows, 3, A);
     a->qk_mean = arena_floats(arena, rows, 2, c->heads);
@@ -119,7 +124,7 @@ void tape_scratch(struct scratch *s, struct arena *arena, const vit_model *m, si
     s->dnormed = arena_floats(arena, rows, D);
     s->dqkv = arena_floats(arena, rows, 3, A);
     s->dmixed = arena_floats(arena, rows, A);
-    s->dhidden = arena_floats(arena, rows, m->config.mlp_width);
+    s->dhidden = arena_floats(arena, rows, mlp_rows(&m->config));
 }
 
 void leave_out(struct block_run *run, const vit_ablation *without, const vit_config *c,
@@ -154,7 +159,7 @@ static struct activations rows_from(const vit_model *m, const struct activations
         if (*wide[i]) *wide[i] += row * m->config.width;
     r.qkv += row * 3 * attention_width(&m->config);
     if (r.mixed) r.mixed += row * attention_width(&m->config);
-    r.hidden += row * m->config.mlp_width;
+    r.hidden += row * mlp_rows(&m->config);
     return r;
 }
 

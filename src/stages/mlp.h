@@ -6,7 +6,7 @@
 #include "params.h"
 #include "vit.h"
 
-/* x (rows,D) → a->hidden (rows,M) → y (rows,D), added to y if `add`. */
+/* x (rows,D) → a->hidden → y (rows,D), added to y if `add`. */
 void mlp_forward(const vit_model *m, const struct block_params *p, float *y, bool add,
                  const float *x, const struct activations *a, const struct scratch *s, size_t rows);
 void mlp_backward(const vit_model *m, const struct block_params *p, const struct block_params *g,

@@ -43,7 +43,7 @@ static void block_matrices(const vit_config *c, size_t count[MATRICES], size_t N
     bool per_head = c->attention == VIT_PER_HEAD;
     count[0] = per_head ? 3 * c->heads : 1, N[0] = per_head ? d : 3 * A, K[0] = per_head ? d : D;
     count[1] = per_head ? 0 : 1, N[1] = D, K[1] = A;
-    count[2] = 1, N[2] = M, K[2] = D;
+    count[2] = 1, N[2] = mlp_rows(c), K[2] = D;
     count[3] = 1, N[3] = D, K[3] = M;
 }
 

@@ -13,7 +13,7 @@ double forward_flops(const vit_config *config) {
     double A = (double)attention_width(config);
     double qkv = config->attention == VIT_PER_HEAD ? 3 * D * D / (double)config->heads : 3 * D * A;
     double proj = config->attention == VIT_PER_HEAD ? 0 : D * A;
-    double block = T * (qkv + proj + 2 * D * M) + 2 * T * T * A;
+    double block = T * (qkv + proj + D * ((double)mlp_rows(config) + M)) + 2 * T * T * A;
     double H = (double)config->head_hidden, last = H > 0 ? H : D;
     double head = D * H + last * (double)vit_logits(config);
     return 2 * (stem + N * patch * D + (double)config->depth * block + head);

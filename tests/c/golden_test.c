@@ -27,6 +27,8 @@ static const char *const NAMES[] = {
     "relative_no_prefix",
     "relative_registers",
     "relative_learned",
+    "gated",
+    "gated_norm",
     "rotary",
     "rotary_learned",
     "rotary_no_prefix",

@@ -2,8 +2,8 @@
 #include "models.h"
 #include "twin.h"
 
-static const char *const ACTS[] = {"gelu", "gelu_tanh", "quick_gelu", "relu", "tanh"};
-enum { ACTS_COUNT = 5 };
+static const char *const ACTS[] = {"gelu", "gelu_tanh", "quick_gelu", "relu", "tanh", "silu"};
+enum { ACTS_COUNT = 6 };
 
 /* ---- softmax ------------------------------------------------------------ */
 

@@ -82,6 +82,13 @@ static const struct named_config CONFIGS[] = {
     {"relative, more tokens than are attended at once",
      {TINY, .position = VIT_RELATIVE, .image_size = {15, 39}, .depth = 1, .width = 4, .heads = 1,
       .mlp_width = 5}},
+    {"gated, silu", {TINY, .mlp = VIT_MLP_GATED, .activation = VIT_SILU}},
+    {"gated, the hidden numbers normed, post norm, two tokens go on",
+     {TINY, .mlp = VIT_MLP_GATED, .mlp_norm = true, .norm = VIT_POST, .distillation_tokens = 1}},
+    {"gated, wide enough for every tile",
+     {TINY, .mlp = VIT_MLP_GATED, .activation = VIT_SILU, .mlp_norm = true, .image_size = {15, 15},
+      .width = 40, .heads = 2, .mlp_width = 70, .layer_scale = true}},
+    {"the hidden numbers normed", {TINY, .mlp_norm = true, .activation = VIT_SILU}},
     {"rotary, qk_norm, registers",
      {TINY, .position = VIT_ROTARY, .qk_norm = true, .register_tokens = 2}},
     {"rotary beside learned ones, neighbours, columns first, from 1, another grid",
@@ -122,7 +129,8 @@ enum { CONFIGS_COUNT = sizeof CONFIGS / sizeof *CONFIGS };
 
 /* The config as JSON for vit_config_read. It lives until the next call. */
 static inline const char *config_json(const vit_config *c) {
-    static const char *const ACTIVATIONS[] = {"gelu", "gelu_tanh", "quick_gelu", "relu", "tanh"};
+    static const char *const ACTIVATIONS[] = {"gelu", "gelu_tanh", "quick_gelu",
+                                              "relu", "tanh",      "silu"};
     static const char *const POSITIONS[] = {"none",     "learned",  "sincos1d",
                                             "sincos2d", "relative", "rotary"};
     static const char *const PLACES[] = {"minus_1_to_1", "from_0", "from_1"};
@@ -163,13 +171,14 @@ static inline const char *config_json(const vit_config *c) {
              "\"norm_eps\":%.9g,\"final_norm\":%s,\"activation\":\"%s\",\"position\":\"%s\","
              "\"pool\":\"%s\",\"qkv_bias\":%s,\"qk_norm\":%s,\"layer_scale\":%s,\"residual\":%s,"
              "\"doubt\":%s,\"mlp_norm_after\":%s,\"prefix\":[%s],"
-             "\"attention\":\"%s\",\"stem\":[%s]%s}",
+             "\"attention\":\"%s\",\"mlp\":\"%s\",\"mlp_norm\":%s,\"stem\":[%s]%s}",
              c->image_size[0], c->image_size[1], c->patch_size[0], c->patch_size[1], c->channels,
              c->width, c->depth, c->heads, c->mlp_width, c->classes, c->norm ? "post" : "pre",
              (double)c->norm_eps, BOOLS[c->final_norm], ACTIVATIONS[c->activation],
              POSITIONS[c->position], c->pool ? "mean" : "class", BOOLS[c->qkv_bias],
              BOOLS[c->qk_norm], BOOLS[c->layer_scale], BOOLS[c->residual], BOOLS[c->doubt],
-             BOOLS[c->mlp_norm_after], prefix, c->attention ? "per_head" : "standard", stem, more);
+             BOOLS[c->mlp_norm_after], prefix, c->attention ? "per_head" : "standard",
+             c->mlp ? "gated" : "plain", BOOLS[c->mlp_norm], stem, more);
     return text;
 }
 

@@ -28,6 +28,7 @@ static inline double twin_activation(int act, double x) {
     case VIT_QUICK_GELU: return x / (1 + exp(-1.702 * x));
     case VIT_RELU: return isnan(x) || x > 0 ? x : 0;
     case VIT_TANH: return tanh(x);
+    case VIT_SILU: return x / (1 + exp(-x));
     default: return x;
     }
 }
@@ -352,14 +353,19 @@ static inline void twin_attention(double *y, double *map, const struct twin *t, 
 
 static inline void twin_mlp(double *y, const struct twin *t, size_t layer, const double *x) {
     size_t D = t->c.width, M = t->c.mlp_width;
-    double *wide = doubles(M);
+    bool gated = t->c.mlp == VIT_MLP_GATED;
+    double *wide = doubles(2 * M);
+    const double *gain = twin_tensor(t, "blocks.%zu.mlp.norm.weight", layer);
+    const double *shift = twin_tensor(t, "blocks.%zu.mlp.norm.bias", layer);
     const double *fc1 = twin_tensor(t, "blocks.%zu.mlp.fc1.weight", layer);
     const double *bias1 = twin_tensor(t, "blocks.%zu.mlp.fc1.bias", layer);
     const double *fc2 = twin_tensor(t, "blocks.%zu.mlp.fc2.weight", layer);
     const double *bias2 = twin_tensor(t, "blocks.%zu.mlp.fc2.bias", layer);
     for (size_t a = 0; a < t->T; a++) {
-        twin_layer(wide, t, x + a * D, fc1, bias1, M, D);
-        for (size_t i = 0; i < M; i++) wide[i] = twin_activation((int)t->c.activation, wide[i]);
+        twin_layer(wide, t, x + a * D, fc1, bias1, gated ? 2 * M : M, D);
+        for (size_t i = 0; i < M; i++)
+            wide[i] = twin_activation((int)t->c.activation, wide[i]) * (gated ? wide[M + i] : 1);
+        if (gain) twin_norm(wide, wide, gain, shift, t->c.norm_eps, M);
         twin_layer(y + a * D, t, wide, fc2, bias2, D, M);
     }
     free(wide);

@@ -106,6 +106,9 @@ CASES = {
     "rotary_no_prefix": dict(
         position="rotary", image_size=[8, 16], width=16, heads=2, prefix=[], pool="mean",
         rotary_places="from_0", rotary_base=30, rotary_pairs="neighbours"),
+    "gated": dict(mlp="gated", activation="silu", mlp_width=19),
+    "gated_norm": dict(
+        mlp="gated", activation="silu", mlp_norm=True, norm="post", layer_scale=True, pool="mean"),
 }
 
 DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
@@ -122,7 +125,7 @@ def gelu_tanh(x):
     return 0.5 * x * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3)))
 
 
-ACTIVATIONS = {"gelu": F.gelu, "gelu_tanh": gelu_tanh, "quick_gelu": quick_gelu, "relu": F.relu}
+ACTIVATIONS = {"silu": F.silu, "gelu": F.gelu, "gelu_tanh": gelu_tanh, "quick_gelu": quick_gelu, "relu": F.relu}
 
 
 def sincos1d(tokens, width):
@@ -253,12 +256,17 @@ class Attention(nn.Module):
 class Mlp(nn.Module):
     def __init__(self, c):
         super().__init__()
-        self.fc1 = nn.Linear(c["width"], c["mlp_width"])
+        self.gated = c.get("mlp") == "gated"
+        self.fc1 = nn.Linear(c["width"], c["mlp_width"] * (1 + self.gated))
+        self.norm = nn.LayerNorm(c["mlp_width"], eps=c["norm_eps"]) if c.get("mlp_norm") else nn.Identity()
         self.fc2 = nn.Linear(c["mlp_width"], c["width"])
         self.activation = ACTIVATIONS[c["activation"]]
 
     def forward(self, x):
-        return self.fc2(self.activation(self.fc1(x)))
+        if self.gated:
+            gate, value = self.fc1(x).chunk(2, dim=-1)
+            return self.fc2(self.norm(self.activation(gate) * value))
+        return self.fc2(self.norm(self.activation(self.fc1(x))))
 
 
 class LayerScale(nn.Module):

@@ -41,6 +41,7 @@ export const ACTIVATIONS: Record<VitConfig["activation"], { name: string; of(x: 
   quick_gelu: { name: "QuickGELU", of: (x) => x / (1 + Math.exp(-1.702 * x)) },
   relu: { name: "ReLU", of: (x) => Math.max(0, x) },
   tanh: { name: "tanh", of: Math.tanh },
+  silu: { name: "SiLU", of: (x) => x / (1 + Math.exp(-x)) },
 };
 
 export interface Inside {
@@ -48,7 +49,7 @@ export interface Inside {
   /** What attention reads. */
   input: Numbers;
   hidden: Float64Array; // (M), before the activation
-  active: Float64Array; // (M)
+  active: Float64Array; // (M), as the second layer reads it
   mlp: Float64Array; // (D): what is added, layer scale included
 }
 
@@ -59,8 +60,11 @@ export function insideOf(config: Readonly<VitConfig>, weights: Weights, layer: n
   const plus = (x: Numbers, more: Numbers) => Float64Array.from(more, (value, i) => value + (config.residual ? x[i]! : 0));
   const middle = plus(before, attention), first = norm(1, pre ? before : middle);
   const token = pre ? middle : first.y, second = pre ? norm(2, token) : undefined;
-  const hidden = linear(second?.y ?? token, of("mlp.fc1.weight")!, of("mlp.fc1.bias"));
-  const active = hidden.map(ACTIVATIONS[config.activation].of), scale = of("ls2.gamma");
+  const made = linear(second?.y ?? token, of("mlp.fc1.weight")!, of("mlp.fc1.bias"));
+  const hidden = made.slice(0, config.mlp_width), values = made.slice(config.mlp_width); // values: if it is gated
+  const gain = of("mlp.norm.weight"), scale = of("ls2.gamma");
+  const acts = hidden.map((value, i) => ACTIVATIONS[config.activation].of(value) * (values[i] ?? 1));
+  const active = gain ? normed(acts, gain, of("mlp.norm.bias")!, config.norm_eps).y : acts;
   const mlp = linear(active, of("mlp.fc2.weight")!, of("mlp.fc2.bias")).map((value, i) => value * (scale?.[i] ?? 1));
   return { norms: [first, second ?? norm(2, plus(token, mlp))], input: pre ? first.y : before, hidden, active, mlp };
 }
