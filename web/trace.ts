@@ -41,12 +41,12 @@ export class Trace {
     return part(this.#arrays.stream, this.#stage(stage), tokens * width);
   }
 
-  /** One head's queries (T,d), after `qk_norm` where the model has it. */
+  /** One head's queries (T,d), after `qk_norm` and rotary positions where the model has them. */
   queries(layer: number, head: number): Float32Array {
     return this.#qkvPart(layer, head, 0);
   }
 
-  /** One head's keys (T,d), after `qk_norm` where the model has it. */
+  /** One head's keys (T,d), after `qk_norm` and rotary positions where the model has them. */
   keys(layer: number, head: number): Float32Array {
     return this.#qkvPart(layer, head, 1);
   }

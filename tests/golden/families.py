@@ -376,6 +376,55 @@ def as_data2vec(tensors):
     return behind("data2vec_vision.", out, ["classifier"])
 
 
+def in_two(tensors, matrix, *parts):
+    """Cuts the matrix of gates and values, and its bias, in two."""
+    out = {}
+    for name, tensor in tensors.items():
+        if matrix not in name:
+            out[name] = tensor
+            continue
+        for part, rows in zip(parts, tensor.chunk(2)):
+            out[name.replace(matrix, part)] = rows
+    return out
+
+
+def as_timms_dinov3(tensors):
+    return in_two(as_timms_beit(tensors), "fc1", "fc1_g", "fc1_x")
+
+
+def as_facebooks_dinov3(tensors):
+    """The keys' bias, which a mask takes away, is not 0."""
+    out = in_two(without(tensors, "head."), "fc1", "w1", "w2")
+    out = {n.replace("reg_token", "storage_tokens").replace("mlp.fc2", "mlp.w3"): t for n, t in out.items()}
+    for name in [n for n in out if n.endswith("qkv.bias")]:
+        q, k, v = out[name].chunk(3)
+        out[name] = torch.cat([q, k + 1, v])
+        out[f"{name}_mask"] = torch.cat([torch.ones_like(q), torch.zeros_like(k), torch.ones_like(v)])
+    width = out["cls_token"].shape[-1]
+    return {**out, "rope_embed.periods": torch.ones(3), "mask_token": torch.ones(1, width)}
+
+
+def as_timms_eva02(tensors):
+    """As its base and large models."""
+    out = in_two(tensors, "fc1", "fc1_g", "fc1_x")
+    for name in [n for n in out if ".qkv." in n]:
+        for part, rows in zip("qkv", out.pop(name).chunk(3)):
+            if not (part == "k" and name.endswith("bias")):
+                out[name.replace("qkv", f"{part}_proj")] = rows
+    return out
+
+
+def as_dinov2_swiglu(tensors):
+    out = as_dinov2_classifier(tensors)
+    return {n.replace("mlp.fc1", "mlp.weights_in").replace("mlp.fc2", "mlp.weights_out"): t for n, t in out.items()}
+
+
+def as_perception_encoder(tensors):
+    out = renamed(without(tensors, "head."), OPEN_CLIP)
+    out["positional_embedding"] = out["positional_embedding"][0]
+    return {re.sub(r"blocks\.(\d+)\.ls(\d)", r"transformer.resblocks.\1.ls_\2", n): t for n, t in out.items()}
+
+
 # ---- The cases -------------------------------------------------------------------------
 
 # OTHERS: name → a function that makes the model, its options. OURS: name → a function that
@@ -489,9 +538,30 @@ OURS_LATEST = {
     "timm_relpos_class": (dict, dict(
         SMALL, MODEL=RelPos, norm_eps=1e-6, position="relative", layer_scale=True)),
 }
+SWIGLU = dict(SMALL, mlp="gated", activation="silu", norm_eps=1e-6)
+DINOV3 = dict(
+    SWIGLU, MODEL=Beit, position="rotary", width=24, layer_scale=True, norm_eps=1e-5,
+    prefix=["class", "register", "register"])
+OURS_ROTARY = {
+    "timm_dinov3": (as_timms_dinov3, dict(DINOV3, pool="mean")),
+    "timm_rope": (as_deit3, dict(
+        SMALL, position="rotary", width=24, layer_scale=True, norm_eps=1e-6, rotary_places="from_0",
+        rotary_first="columns", rotary_pairs="neighbours")),
+    "facebook_dinov3": (as_facebooks_dinov3, dict(DINOV3, norm_eps=1e-6, image_size=[8, 16])),
+    "timm_eva02": (as_timms_eva02, dict(
+        SWIGLU, MODEL=Beit, position="rotary", LEARNED_TOO=True, width=24, mlp_norm=True, pool="mean",
+        FC_NORM=True, rotary_places="from_0", rotary_base=10000, rotary_pairs="neighbours",
+        rotary_grid=[16, 16])),
+    "dinov2_swiglu": (as_dinov2_swiglu, dict(SWIGLU, layer_scale=True, pool="class_mean")),
+    "perception_encoder": (as_perception_encoder, dict(
+        SMALL, position="rotary", LEARNED_TOO=True, width=24, layer_scale=True, NORM_PRE=True,
+        PATCH_BIAS=False, prefix=[], pool="mean", final_norm=False, norm_eps=1e-5,
+        rotary_places="from_1", rotary_base=10000, rotary_first="columns",
+        rotary_pairs="neighbours")),
+}
 
 
-HEADLESS = ["vit_without_head", "dinov2", "dinov2_registers", "siglip", "siglip_of_timm",
+HEADLESS = ["facebook_dinov3", "perception_encoder", "vit_without_head", "dinov2", "dinov2_registers", "siglip", "siglip_of_timm",
             "dinov2_of_the_hub", "mae_with_decoder", "timm_map_registers",
             "dinov2_of_transformers_5", "siglip_of_transformers_5", "dinov2_in_chunks",
             "open_clip_of_timm", "timm_beit_shared"]
@@ -513,7 +583,7 @@ def make_other(name, seed):
 
 
 def make_ours(name, seed):
-    rename, differs = {**OURS, **OURS_LATER, **OURS_LATEST}[name]
+    rename, differs = {**OURS, **OURS_LATER, **OURS_LATEST, **OURS_ROTARY}[name]
     case = {**DEFAULTS, **differs}
     random = torch.Generator().manual_seed(seed)
     model = case.get("MODEL", VisionTransformer)(case)
@@ -539,7 +609,8 @@ def main():
     torch.set_num_threads(1)
     torch.set_default_dtype(torch.float64)
     cases = [*enumerate([*OTHERS, *OURS], start=1), *enumerate(OTHERS_LATER, start=100),
-             *enumerate(OURS_LATER, start=200), *enumerate(OURS_LATEST, start=300)]
+             *enumerate(OURS_LATER, start=200), *enumerate(OURS_LATEST, start=300),
+             *enumerate(OURS_ROTARY, start=400)]
     for seed, name in cases:
         other = name in OTHERS or name in OTHERS_LATER
         tensors, dtype, results = (make_other if other else make_ours)(name, seed)

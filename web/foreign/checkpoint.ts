@@ -222,7 +222,7 @@ export function findFamily(tensors: readonly Tensor[]): Checkpoint | undefined {
         const before = name.slice(0, -anchor.length);
         if (bytesIn(before) > MOST_PREFIX || before.split(".").length > MOST_PARTS + 1) continue;
         const found = new Checkpoint(family, before + (TOWERS.exec(anchor)?.[0] ?? ""), tensors, names);
-        if (family.needs?.every((needed) => found.find(needed, true)) ?? true) return found;
+        if ((family.needs?.every((needed) => found.find(needed, true)) ?? true) && (family.fits?.(found) ?? true)) return found;
       }
     }
   }

@@ -13,7 +13,9 @@ export const DINOV2_CHUNKS: readonly Family[] = [{
     blocks.*.ls1 blocks.#.*.ls1
     blocks.*.norm2 blocks.#.*.norm2
     blocks.*.mlp.fc1 blocks.#.*.mlp.fc1
+    blocks.*.mlp.fc1 blocks.#.*.mlp.w12
     blocks.*.mlp.fc2 blocks.#.*.mlp.fc2
+    blocks.*.mlp.fc2 blocks.#.*.mlp.w3
     blocks.*.ls2 blocks.#.*.ls2`,
   ignored: FACEBOOKS_IGNORED,
   fixed: { norm: "pre", norm_eps: 1e-6, activation: "gelu" },

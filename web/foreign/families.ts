@@ -1,5 +1,6 @@
 /** All families. The first that fits a file counts, so in each list a variant stands before its family. */
 import { DINOV2_CHUNKS } from "./dinov2-chunks.js";
+import { FACEBOOK_DINOV3 } from "./facebook-dinov3.js";
 import type { Family } from "./family.js";
 import { OPEN_CLIP } from "./open-clip.js";
 import { TIMMS } from "./timm.js";
@@ -14,6 +15,6 @@ import { TRANSFORMERS_VIT } from "./transformers-vit.js";
 import { VIT_PYTORCH } from "./vit-pytorch.js";
 
 export const FAMILIES: readonly Family[] = [
-  ...OPEN_CLIP, ...TIMM_BEIT, ...TIMM_RELPOS, ...TIMMS, ...DINOV2_CHUNKS, ...TRANSFORMERS_BEIT, ...TRANSFORMERS_VIT, ...TRANSFORMERS_CLIP, ...TRANSFORMERS_SIGLIP,
+  ...OPEN_CLIP, ...FACEBOOK_DINOV3, ...TIMM_BEIT, ...TIMM_RELPOS, ...TIMMS, ...DINOV2_CHUNKS, ...TRANSFORMERS_BEIT, ...TRANSFORMERS_VIT, ...TRANSFORMERS_CLIP, ...TRANSFORMERS_SIGLIP,
   ...TORCHVISION, ...VIT_PYTORCH, ...TORCH_ENCODER,
 ];

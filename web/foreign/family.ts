@@ -12,6 +12,8 @@ export interface Family {
   readonly anchors: readonly string[];
   /** Tensors that must be there too. */
   readonly needs?: readonly string[];
+  /** What else must be so. */
+  fits?(tensors: Tensors): boolean;
   /** Whether it is a variant of another family. Messages never name it as the closest. */
   readonly variant?: boolean;
   /**
@@ -29,13 +31,17 @@ export interface Family {
   readonly strict?: boolean;
 
   /** What its code does unless a config says otherwise. */
-  readonly fixed: Partial<Pick<VitConfig, "norm" | "norm_eps" | "activation">>;
+  readonly fixed: Partial<Pick<VitConfig, "norm" | "norm_eps" | "activation" | "position">>;
+  /** The `norm_eps` of published models, by their width, where that is not its code's default. */
+  readonly epsilons?: Readonly<Record<number, number>>;
+  /** How its code turns queries and keys, if positions are rotary. */
+  readonly rotary?: Rotary;
   /** Keys that only a config can set, and their values in words. */
   readonly open?: Readonly<Partial<Record<"norm" | "activation", string>>>;
   /** Further open keys of a model without class token and registers. */
   readonly openWithoutPrefix?: Family["open"];
   /** Keys that people choose although no tensor shows the choice. The usual value is used, and reported. */
-  readonly assumed?: readonly ("image_size" | "norm_eps" | "activation" | "pool" | "norm")[];
+  readonly assumed?: readonly ("image_size" | "norm_eps" | "activation" | "pool" | "norm" | "position")[];
   /**
    * The heads of published models whose heads are not 64 wide, by their width; 0: the error asks
    * for them. Without this list it always asks.
@@ -55,8 +61,8 @@ export interface Family {
   readonly resize: Resize | ((tensors: Tensors, config: Json) => Resize | undefined);
   /** Whether positions are a square grid whenever their number is a square. */
   readonly squares?: boolean;
-  /** A tensor that shows that a model with this family's names has rotary positions. */
-  rotary?(tensors: Tensors): Tensor | undefined;
+  /** A tensor that shows that a model with this family's names has rotary positions that are not known here. */
+  unknown?(tensors: Tensors): Tensor | undefined;
 }
 
 /** How a tensor is made of others. */
@@ -77,8 +83,19 @@ export interface Added {
   plan(parts: readonly Tensor[], grid: readonly [number, number] | undefined, prefix: boolean): Made | undefined;
 }
 
+/** Whether the MLP's first layer makes a gate and a value. */
+export const isGated = (tensors: Tensors) =>
+  tensors.rows("blocks.0.mlp.fc1.weight") === 2 * (tensors.tensor("blocks.0.mlp.fc2.weight")?.shape[1] ?? 0);
+
 export const zerosLike: Added["plan"] = ([first]) => ({ shape: first!.shape, make: ([bytes]) => new Uint8Array(bytes!.length) });
 export const copyOf: Added["plan"] = ([first]) => ({ shape: first!.shape, make: ([bytes]) => bytes!.slice() });
+/** A bias of queries, keys and values whose keys have none. */
+export const withoutKeys: Added["plan"] = ([first]) => ({
+  shape: first!.shape,
+  make: ([bias]) => bias!.slice().fill(0, bias!.length / 3, (bias!.length / 3) * 2),
+});
+
+export type Rotary = { readonly [Key in keyof VitConfig as Key extends `rotary_${string}` ? Key : never]?: VitConfig[Key] };
 
 /** A `model_type` of transformers. Tensors that disagree are another model's. */
 export interface ModelType {
@@ -113,6 +130,8 @@ export interface Tensors {
   tensor(ours: string): Tensor | undefined;
   /** Whether it is there with numbers. vit-pytorch writes tensors without any. */
   has(ours: string): boolean;
+  /** How many rows its matrix has. */
+  rows(ours: string): number;
 }
 
 /** SO400M, ViT-H, ViT-g, ViT-G: arXiv:2305.13035; Dosovitskiy et al., table 1; arXiv:2106.04560, table 2. */

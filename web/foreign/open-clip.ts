@@ -41,21 +41,29 @@ const OWN: Family = {
   headTransposed: true,
   projection: "head",
   resize: "antialias",
-  // A Perception Encoder has these names, too. It has a probe, or lacks the projection that every CLIP has.
-  rotary: (tensors) =>
-    tensors.has("head.weight") && !tensors.has("attn_pool.probe") ? undefined : tensors.tensor("norm_pre.weight"),
+  // A Perception Encoder that pools has these names, too, and a probe.
+  unknown: (tensors) => tensors.tensor("attn_pool.probe"),
 };
+
+/** facebook's Perception Encoder without pooling: it lacks the projection that every CLIP has. */
+const { projection: _, ...TOWER } = OWN;
+const PE: Family = {
+  ...TOWER,
+  name: "facebook's Perception Encoder",
+  fits: (tensors) => !tensors.has("head.weight") && !tensors.has("attn_pool.probe"),
+  fixed: { norm: "pre", norm_eps: 1e-5, activation: "gelu", position: "rotary" },
+  rotary: { rotary_places: "from_1", rotary_base: 10000, rotary_first: "columns", rotary_pairs: "neighbours" },
+};
+
+const ALONE = { anchors: ["transformer.resblocks.0.attn.in_proj_weight"], ignored: [] } as const;
 
 export const OPEN_CLIP: readonly Family[] = [
   { ...TIMM_CLIP, ...TIMMS_TOWER, name: "open_clip with timm's CLIP" },
   { ...TIMM_SIGLIP, ...TIMMS_TOWER, name: "open_clip with timm's tower", needs: [] },
+  PE,
+  { ...PE, ...ALONE },
   OWN,
-  {
-    ...OWN,
-    name: "OpenAI's CLIP and open_clip, the vision tower alone",
-    anchors: ["transformer.resblocks.0.attn.in_proj_weight"],
-    ignored: [],
-  },
+  { ...OWN, ...ALONE, name: "OpenAI's CLIP and open_clip, the vision tower alone" },
 ];
 
 // ---- open_clip_config.json ---------------------------------------------------

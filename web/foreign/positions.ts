@@ -11,7 +11,7 @@ import { type Completed, pairOf, prefixOf, rootOf, type Size, sizeOf } from "./s
  */
 export function withPositions(checkpoint: Checkpoint, { config, assumed }: Completed): Completed {
   const position = checkpoint.tensor("pos_embed");
-  if (!position || !["learned", "relative"].includes(String(config.position ?? "learned"))) return { config, assumed };
+  if (!position || !["learned", "relative", "rotary"].includes(String(config.position ?? "learned"))) return { config, assumed };
   const patch = pairOf(config.patch_size);
   const own = gridOf(pairOf(config.image_size), patch);
   const given = hasOwn(config, "position_size") ? gridOf(pairOf(config.position_size), patch) : undefined;

@@ -2,7 +2,7 @@
 import type { Json } from "../base/json.js";
 import { hasOwn, show } from "../errors.js";
 import type { Checkpoint } from "./checkpoint.js";
-import type { Family, Tensor } from "./family.js";
+import { type Family, isGated, type Tensor } from "./family.js";
 import { Refusal } from "./refusal.js";
 
 export type Size = readonly [number, number];
@@ -23,7 +23,7 @@ export const MOST_DEPTH = 1024;
 const MOST_REGISTERS = 1024;
 const MOST_SIDE = 16384;
 
-const ROTARY = "rotary (DINOv3, PE) is not known yet";
+const POSITIONS = "none, sincos1d, sincos2d, relative or rotary";
 
 const shown = (shape: readonly number[]) => `(${shape.join()})`;
 
@@ -111,12 +111,14 @@ class Completion {
     const image_size = this.#imageSize(width, patch, prefix);
     const relative = checkpoint.has(RELATIVE);
     if (checkpoint.has("pos_embed")) {
-      if (!relative && ["gamma_1", "attn.q_bias"].some((name) => checkpoint.has(`blocks.0.${name}`))) this.#assume("position"); // some of timm's rotary models look like a DeiT III
-    } else if (!relative && !this.#isGiven("position")) {
-      throw askFor("position", "none, sincos1d, sincos2d or relative", `the file does not say; ${ROTARY}`);
+      const unsure = ["gamma_1", "attn.q_bias"].some((name) => checkpoint.has(`blocks.0.${name}`)); // some of timm's rotary models look like a DeiT III
+      if (!relative && !checkpoint.family.fixed.position && unsure) this.#assume("position");
+    } else if (!relative && !this.#isGiven("position") && !checkpoint.family.fixed.position) {
+      throw askFor("position", POSITIONS);
     }
     const { heads, head_width } = this.#heads();
-    const mlp_width = checkpoint.rows("blocks.0.mlp.fc1.weight");
+    const gated = isGated(checkpoint), rows = checkpoint.rows("blocks.0.mlp.fc1.weight");
+    const mlp_width = gated ? rows / 2 : rows;
     if (mlp_width === 0) throw this.#missing("blocks.0.mlp.fc1.weight");
     let depth = 0;
     while (depth <= MOST_DEPTH && checkpoint.has(`blocks.${depth}.norm1.weight`)) depth++;
@@ -130,6 +132,8 @@ class Completion {
       heads,
       head_width: head_width * heads === width ? undefined : head_width || undefined,
       mlp_width,
+      mlp: gated ? "gated" : "plain",
+      mlp_norm: checkpoint.has("blocks.0.mlp.norm.weight"),
       classes: checkpoint.tensor("head.weight")?.shape[checkpoint.family.headTransposed ? 1 : 0] ?? 0,
       final_norm: checkpoint.has("fc_norm.weight") || checkpoint.has("norm.weight"),
       position: relative ? "relative" : "learned",
@@ -145,10 +149,10 @@ class Completion {
   /** Refuses models with rotary positions, whose other tensors are named and shaped like those of known models. */
   #refuseRotary(): void {
     const { family, tensors } = this.#checkpoint;
-    const found = family.rotary?.(this.#checkpoint) ?? tensors
+    const found = family.unknown?.(this.#checkpoint) ?? tensors
       .filter((tensor) => TABLES.test(tensor.name) && !this.#checkpoint.ignores(tensor))
       .reduce<Tensor | undefined>((first, tensor) => (first && first.name < tensor.name ? first : tensor), undefined);
-    if (found) throw badShape(found, `is of a model with rotary positions; ${ROTARY}`);
+    if (found) throw badShape(found, "is of a model with rotary positions that are not known here");
   }
 
   /** The shape (D,C,P,Q) shows all sizes, (D,C·P·Q) only their product. */
@@ -209,7 +213,7 @@ class Completion {
       if (this.#assumes("image_size")) this.#assume("image_size");
       return [side * patch[0], side * patch[1]];
     }
-    const why = `${rows} positions for patches of ${shown(patch)} pixels do not say${rows ? "" : `; ${ROTARY}`}`;
+    const why = `${rows} positions for patches of ${shown(patch)} pixels do not say`;
     throw askFor("image_size", "[rows, columns]", why);
   }
 
@@ -264,16 +268,23 @@ class Completion {
     const { family } = checkpoint;
     const prefix = checkpoint.has("cls_token") || checkpoint.has("reg_token");
     const open = { ...family.open, ...(!prefix && family.openWithoutPrefix) };
+    const gated = isGated(checkpoint);
     for (const key of ["norm", "activation"] as const) {
+      if (gated && key === "activation") continue;
       if (open[key] && !this.#isGiven(key)) throw askFor(key, open[key]);
     }
-    for (const key of ["norm", "norm_eps", "activation"] as const) if (this.#assumes(key)) this.#assume(key);
+    for (const key of ["norm", "norm_eps", "activation", "position"] as const) if (this.#assumes(key)) this.#assume(key);
     const isMatrix = checkpoint.tensor("patch_embed.proj.weight")?.shape.length === 2;
     const patch_order = isMatrix ? family.patchOrder ?? "channels_last" : undefined;
     if (patch_order === "channels_first" && channels > 1) this.#assume("patch_order");
     const normed = checkpoint.has("norm_pre.weight");
+    const width = checkpoint.tensor("norm.weight")?.count ?? 0;
+    const position = this.#isGiven("position") ? this.#given.position : family.fixed.position;
     return {
       ...family.fixed,
+      ...(family.epsilons && hasOwn(family.epsilons, width) && { norm_eps: family.epsilons[width] }),
+      ...(position === "rotary" && family.rotary),
+      ...(gated && { activation: "silu" }),
       patch_order,
       patch_bias: (normed || family.headTransposed) && !checkpoint.has("patch_embed.proj.bias") ? false : undefined,
       head_bias: (normed || family.projection) && !checkpoint.has("head.bias") ? false : undefined,

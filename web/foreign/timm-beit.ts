@@ -1,5 +1,5 @@
 /** timm's BEiT and EVA: queries and values have a bias of their own, keys have none, and BEiT's positions are relative. */
-import { copyOf, type Family, zerosLike } from "./family.js";
+import { copyOf, type Family, isGated } from "./family.js";
 import { TIMM } from "./timm.js";
 
 const OWN = "blocks.*.attn.relative_position_bias_table";
@@ -11,11 +11,10 @@ const beit: Family = {
   needs: ["blocks.0.attn.q_bias", OWN.replace("*", "0")],
   variant: true,
   names: `${TIMM.names}
-    blocks.*.attn.qkv.bias blocks.*.attn.{q_bias,k_bias,v_bias}
     blocks.*.attn.rel_pos.relative_position_bias_table ${OWN}`,
   ignored: ["mask_token", "lm_head.", "cls_pt_"], // what only its training needs
   added: [
-    { name: "blocks.*.attn.k_bias", from: ["blocks.*.attn.q_bias"], plan: zerosLike },
+    ...TIMM.added!,
     { name: OWN, from: [SHARED], plan: copyOf, replaces: true },
   ],
   openWithoutPrefix: {},
@@ -32,6 +31,7 @@ export const TIMM_BEIT: readonly Family[] = [
     needs: ["blocks.0.attn.q_bias", "blocks.0.mlp.fc1.weight", "pos_embed"],
     assumed: TIMM.assumed!, // the norms of eva02_enormous follow the branches
     // Its models with rotary positions have these names, too. They have scales, registers or CLIP's norm.
-    rotary: (tensors) => ["blocks.0.ls1.gamma", "reg_token", "norm_pre.weight"].map((name) => tensors.tensor(name)).find(Boolean),
+    fits: (tensors) => !isGated(tensors),
+    unknown: (tensors) => ["blocks.0.ls1.gamma", "reg_token", "norm_pre.weight"].map((name) => tensors.tensor(name)).find(Boolean),
   },
 ];

@@ -5,7 +5,7 @@
 import { MOST_CLASSES } from "../generated/config.js";
 import { isObject, type Json } from "../base/json.js";
 import { hasOwn, show } from "../errors.js";
-import { type Family, type Tensor, type Tensors, USUAL_HEADS } from "./family.js";
+import { type Family, isGated, type Rotary, type Tensor, type Tensors, USUAL_HEADS, zerosLike } from "./family.js";
 import { isLength, type Pair, type Photo, share, side } from "./processor.js";
 import { Refusal } from "./refusal.js";
 import { SIGLIP_HEADS } from "./transformers-siglip.js";
@@ -24,23 +24,20 @@ export function resizeOfFacebook(tensors: Tensors, config: Json): "offset" | "pl
   return ["decoder_pos_embed", "blocks.0.gamma_1"].some((name) => tensors.tensor(name)) ? "plain" : undefined;
 }
 
-/**
- * DINOv3 has scales named gamma_1 and no positions. A Perception Encoder has CLIP's norm before the
- * blocks, and also what no CLIP has, or no last norm.
- */
-function rotary(tensors: Tensors): Tensor | undefined {
+/** A Perception Encoder has CLIP's norm before the blocks, and also what no CLIP has, or no last norm. */
+function perceptionEncoder(tensors: Tensors): Tensor | undefined {
   const pre = tensors.tensor("norm_pre.weight");
-  const scales = tensors.tensor("blocks.0.gamma_1");
   const last = ["norm.weight", "fc_norm.weight"].some((name) => tensors.has(name));
-  if (pre && (scales || !last || tensors.has("attn_pool.latent"))) return pre;
-  const placed = ["pos_embed", "blocks.0.attn.relative_position_bias_table"].some((name) => tensors.has(name));
-  return placed ? undefined : scales;
+  return pre && (tensors.tensor("blocks.0.gamma_1") || !last || tensors.has("attn_pool.latent")) ? pre : undefined;
 }
+
+/** The rotary positions of timm's rope, rope_ape and rope_reg models. */
+const ROPE: Rotary = { rotary_places: "from_0", rotary_base: 100, rotary_first: "columns", rotary_pairs: "neighbours" };
 
 export const TIMM: Family = {
   name: "timm",
   anchors: ["blocks.0.attn.qkv.weight"],
-  // head.proj: open_clip's head after timm's tower. register_tokens and gamma_1: facebook's.
+  // head.proj: open_clip's head after timm's tower. register_tokens, gamma_1 and w1, w2, w3: facebook's.
   names: `
     head head
     head head.proj
@@ -51,7 +48,16 @@ export const TIMM: Family = {
     blocks.*.ls1.gamma blocks.*.ls1.gamma
     blocks.*.ls1.gamma blocks.*.gamma_1
     blocks.*.ls2.gamma blocks.*.ls2.gamma
-    blocks.*.ls2.gamma blocks.*.gamma_2`,
+    blocks.*.ls2.gamma blocks.*.gamma_2
+    blocks.*.attn.qkv.bias blocks.*.attn.qkv.bias
+    blocks.*.attn.qkv.bias blocks.*.attn.{q_bias,k_bias,v_bias}
+    blocks.*.mlp.fc1 blocks.*.mlp.fc1
+    blocks.*.mlp.fc1 blocks.*.mlp.{fc1_g,fc1_x}
+    blocks.*.mlp.fc1 blocks.*.mlp.{w1,w2}
+    blocks.*.mlp.fc1 blocks.*.mlp.w12
+    blocks.*.mlp.fc2 blocks.*.mlp.fc2
+    blocks.*.mlp.fc2 blocks.*.mlp.w3`,
+  added: [{ name: "blocks.*.attn.k_bias", from: ["blocks.*.attn.q_bias"], plan: zerosLike }],
   ignored: FACEBOOKS_IGNORED,
   strict: true,
   fixed: { norm: "pre", norm_eps: 1e-6, activation: "gelu" },
@@ -59,7 +65,63 @@ export const TIMM: Family = {
   assumed: ["image_size", "norm_eps", "activation", "pool", "norm"], // its ResPostBlock has norm1, too
   heads: { ...USUAL_HEADS, 64: 0 }, // its test_vit has 2, and other small models may not
   resize: resizeOfFacebook,
-  rotary,
+  rotary: ROPE,
+  unknown: perceptionEncoder,
+};
+
+const isUnplaced = (tensors: Tensors) =>
+  !["pos_embed", "blocks.0.attn.relative_position_bias_table", "norm_pre.weight"].some((name) => tensors.has(name));
+
+/** Models without a tensor of positions, whose scales are named as in DeiT III. */
+const TIMM_ROPE: Family = {
+  ...TIMM,
+  name: "timm's rope",
+  needs: ["blocks.0.gamma_1"],
+  fits: (tensors) => isUnplaced(tensors) && !tensors.has("reg_token"),
+  variant: true,
+  fixed: { ...TIMM.fixed, position: "rotary" },
+  openWithoutPrefix: {},
+  assumed: [...TIMM.assumed!, "position"],
+};
+
+/** The rotary positions of EVA-02, counted over the grid of 224 pixels, and of the rope models with registers. */
+const EVA: Rotary = { rotary_places: "from_0", rotary_base: 10000, rotary_pairs: "neighbours", rotary_grid: [16, 16] };
+
+const TIMM_EVA02: Family = {
+  ...TIMM,
+  name: "timm's EVA-02",
+  needs: ["blocks.0.attn.q_bias"],
+  fits: (tensors) => isGated(tensors) && tensors.has("pos_embed"),
+  variant: true,
+  fixed: { ...TIMM.fixed, position: "rotary" },
+  openWithoutPrefix: {},
+  assumed: [...TIMM.assumed!, "position"],
+  rotary: EVA,
+};
+
+/** Its base and large ones. */
+const TIMM_EVA02_APART: Family = {
+  ...TIMM_EVA02,
+  anchors: ["blocks.0.attn.q_proj.weight"],
+  needs: [],
+  names: `${TIMM.names}
+    blocks.*.attn.qkv.weight blocks.*.attn.{q_proj,k_proj,v_proj}.weight
+    blocks.*.attn.qkv.bias blocks.*.attn.{q_proj,k_proj,v_proj}.bias`,
+  added: [{ name: "blocks.*.attn.k_proj.bias", from: ["blocks.*.attn.q_proj.bias"], plan: zerosLike }],
+};
+
+/** ViT-H+ and ViT-7B of DINOv3. */
+export const DINOV3_HEADS = { 1280: 20, 4096: 32 };
+
+const TIMM_DINOV3: Family = {
+  ...TIMM_ROPE,
+  name: "timm's DINOv3",
+  needs: ["blocks.0.gamma_1", "cls_token", "reg_token"],
+  fixed: { norm: "pre", norm_eps: 1e-5, activation: "gelu", position: "rotary" },
+  fits: isUnplaced,
+  heads: DINOV3_HEADS,
+  mean: true,
+  rotary: {},
 };
 
 /** Its CLIPs, whose activation may be OpenAI's. */
@@ -85,22 +147,21 @@ export const TIMM_SIGLIP: Family = {
   projection: "pooled",
 };
 
-export const TIMMS: readonly Family[] = [TIMM_CLIP, TIMM_SIGLIP, TIMM];
+export const TIMMS: readonly Family[] = [TIMM_DINOV3, TIMM_ROPE, TIMM_EVA02, TIMM_EVA02_APART, TIMM_CLIP, TIMM_SIGLIP, TIMM];
 
 // ---- config.json -------------------------------------------------------------
 
 /** timm's architectures of its class VisionTransformer, and of BEiT. */
-const ARCHITECTURES = /^(vit|deit3?|flexivit|beit(v2)?|test_vit\d?)(_|$)|^eva_(large_patch14_|giant_patch14_\d)/;
-const KNOWN = "timm's vit_*, deit_*, deit3_*, flexivit_*, beit_*, beitv2_*, eva_large_patch14_* and eva_giant_patch14_224 to _560";
+const ARCHITECTURES = /^(vit|deit3?|flexivit|beit(v2)?|test_vit\d?)(_|$)|^eva_(large_patch14_|giant_patch14_\d)|^eva02_(tiny|small|base|large)_/;
+const KNOWN = "timm's vit_*, deit_*, deit3_*, flexivit_*, beit_*, beitv2_*, eva_large_patch14_*, eva_giant_patch14_224 to _560 and eva02_*";
 
 /** Architectures with such a name that are not a plain ViT. */
 const OTHERS: readonly [RegExp, string][] = [
-  [/_rope_|_pe_|_dinov3/, "it has rotary positions"],
+  [/_rope_mixed_|_pe_/, "it has rotary positions of another kind"],
   [/_r\d*_s\d+_|_resnet\d+|_mci_/, "convolutions make its patches"],
   [/_dlittle_|_dp?wee_/, "its attention is differential"],
   [/_xp_|_pwee_|_\d+x2_/, "its branches are parallel"],
   [/_rpn_/, "its norms follow the branches"],
-  [/_giant_patch14_(reg\d_)?(dinov2|tipsv2)/, "it has SwiGLU"],
   [/^test_vit4/, "it has RMSNorm"],
 ];
 
@@ -119,8 +180,15 @@ const PUBLISHED: Readonly<Record<string, readonly [number, number]>> = {
   giantopt: [1536, 16], gigantic: [1664, 16],
 };
 
+/** The positions of timm's architecture, if they are rotary. */
+const rotaryOf = (name: string): Json =>
+  /_dinov3/.test(name) ? { position: "rotary" }
+    : /_rope_reg\d|^eva02_/.test(name) ? { position: "rotary", ...EVA }
+    : /_rope_/.test(name) ? { position: "rotary", ...ROPE } : {};
+
 /** The heads of timm's architecture; undefined if its width is not the published one. */
 function headsOf(architecture: string, width: unknown): number | undefined {
+  if (/_dinov3/.test(architecture)) return undefined; // its family knows
   const words = [architecture, ...architecture.split("_")].filter((word) => hasOwn(PUBLISHED, word));
   return words.map((word) => PUBLISHED[word]!).find(([published]) => published === width)?.[1];
 }
@@ -137,6 +205,7 @@ const TIMM_ACTIVATIONS = {
   quick_gelu: "quick_gelu",
   quickgelu: "quick_gelu",
   relu: "relu",
+  silu: "silu",
 } as const;
 
 /** Keys of `model_args` that change the results but no tensor, and their known words. */
@@ -144,7 +213,7 @@ const LAYERS: Readonly<Record<string, RegExp>> = {
   norm_layer: /^layernorm(fp32)?$/i,
   attn_layer: /^attn$/,
   block_fn: /^block$/i,
-  mlp_layer: /^mlp$/i,
+  mlp_layer: /^(mlp|swiglupacked)$/i,
   embed_layer: /^patchembed$/i,
 };
 
@@ -168,13 +237,14 @@ export function ofTimm(config: Json, wantsPrepare: boolean): Json {
     image_size: size,
     pool: pool == null || pool === "" ? undefined : meaning("global_pool", pool, POOLS),
     norm: "pre", // LAYERS and OTHERS refuse other blocks
-    position: args.pos_embed === "none" ? "none" : undefined,
+    ...rotaryOf(name),
+    ...(args.pos_embed === "none" && { position: "none" }),
     position_resize: "antialias",
     pool_prefix: args.pool_include_prefix ?? (name === "test_vit3" || poolsPatches(pixels, pool)),
     heads: args.num_heads ?? headsOf(name, num_features),
     labels: listOf(config.label_names ?? pixels.label_names ?? config.labels, num_classes),
     prepare: wantsPrepare && rows ? ofTimmsPixels(pixels, size as [number, number], args.in_chans ?? channels) : undefined,
-    norm_eps: /clip|quickgelu/.test(name) ? 1e-5 : 1e-6,
+    norm_eps: /clip|quickgelu|dinov3/.test(name) ? 1e-5 : 1e-6,
     activation: args.act_layer == null ? actOf(name) : meaning("act_layer", args.act_layer, TIMM_ACTIVATIONS),
   });
 }
@@ -200,8 +270,11 @@ function listOf(labels: unknown, count: unknown): unknown {
 /** timm's SigLIPs that use gelu_tanh. Its other SigLIPs use the exact gelu. */
 const TANH = /base_patch32_siglip(_gap)?_256|large_patch16_siglip(_gap)?_512|(so400m|giantopt)_patch16_siglip/;
 
+/** SwiGLU's, in timm's DINOv2 and DINOv3 of that kind and in EVA-02. */
+const SILU = /_giant_patch14_(reg\d_)?(dinov2|tipsv2)|_(plus|7b)_patch16_dinov3|^eva02_/;
+
 const actOf = (name: string) =>
-  /quickgelu/.test(name) ? "quick_gelu" : TANH.test(name) ? "gelu_tanh" : "gelu";
+  SILU.test(name) ? "silu" : /quickgelu/.test(name) ? "quick_gelu" : TANH.test(name) ? "gelu_tanh" : "gelu";
 
 // ---- Its transform -----------------------------------------------------------
 

@@ -35,8 +35,10 @@ const plain: Family = {
     blocks.*.norm2 encoder.layer.*.norm2
     blocks.*.mlp.fc1 encoder.layer.*.intermediate.dense
     blocks.*.mlp.fc1 encoder.layer.*.mlp.fc1
+    blocks.*.mlp.fc1 encoder.layer.*.mlp.weights_in
     blocks.*.mlp.fc2 encoder.layer.*.output.dense
     blocks.*.mlp.fc2 encoder.layer.*.mlp.fc2
+    blocks.*.mlp.fc2 encoder.layer.*.mlp.weights_out
     blocks.*.ls2.gamma encoder.layer.*.layer_scale2.lambda1
     blocks.*.norm1 layers.*.layernorm_before
     blocks.*.attn.qkv encoder.layer.*.attention.{q_proj,k_proj,v_proj}

@@ -43,9 +43,6 @@ export function ofTransformers(config: Json): Json {
   const type = typeOf(config.model_type);
   if (!type) throw unknownName("model_type", wordOf(config.model_type), Object.keys(TYPES).join(", "));
   const c = { ...objectOr(config.vision_config, config), ...objectOr(config.vision_config_dict, {}) } as Json;
-  if (c.use_swiglu_ffn) {
-    throw new Refusal("config: use_swiglu_ffn: expected false: SwiGLU is not known here");
-  }
   if (wordOf(config.architectures).includes("SiglipForImage") && isBefore(config.transformers_version, 43)) {
     const why = "before 4.43 SiglipForImageClassification left the first patch out of its mean";
     throw new Refusal(`config: transformers_version: ${why}; expected a newer one`);
@@ -66,7 +63,8 @@ export function ofTransformers(config: Json): Json {
     mlp_width: c.intermediate_size,
     qkv_bias: c.qkv_bias === false ? false : undefined,
     norm_eps: c.layer_norm_eps ?? type.norm_eps,
-    activation: meaning("hidden_act", c.hidden_act ?? type.hidden_act, ACTIVATIONS),
+    mlp: c.use_swiglu_ffn ? "gated" : undefined,
+    activation: c.use_swiglu_ffn ? "silu" : meaning("hidden_act", c.hidden_act ?? type.hidden_act, ACTIVATIONS),
     labels: labelsOf(config),
     problem_type: config.problem_type ?? undefined,
   });
