@@ -414,6 +414,23 @@ def as_timms_eva02(tensors):
     return out
 
 
+def as_dinov3(tensors):
+    table = [
+        (r"cls_token", "embeddings.cls_token"),
+        (r"reg_token", "embeddings.register_tokens"),
+        (r"patch_embed.proj", "embeddings.patch_embeddings"),
+        (r"blocks\.(\d+)\.attn\.qkv", r"layer.\1.attention.QKV"),
+        (r"blocks\.(\d+)\.attn\.proj", r"layer.\1.attention.o_proj"),
+        (r"blocks\.(\d+)\.ls(\d)\.gamma", r"layer.\1.layer_scale\2.lambda1"),
+        (r"blocks\.(\d+)\.mlp\.fc2", r"layer.\1.mlp.down_proj"),
+        (r"blocks\.", "layer."),
+    ]
+    out = in_two(renamed(without(tensors, "head."), table, [f"{part}_proj" for part in "qkv"]),
+                 "fc1", "gate_proj", "up_proj")
+    mask = {"embeddings.mask_token": torch.ones(1, 1, tensors["cls_token"].shape[-1])}
+    return {**{n: t for n, t in out.items() if not n.endswith("k_proj.bias")}, **mask}
+
+
 def as_dinov2_swiglu(tensors):
     out = as_dinov2_classifier(tensors)
     return {n.replace("mlp.fc1", "mlp.weights_in").replace("mlp.fc2", "mlp.weights_out"): t for n, t in out.items()}
@@ -558,10 +575,11 @@ OURS_ROTARY = {
         PATCH_BIAS=False, prefix=[], pool="mean", final_norm=False, norm_eps=1e-5,
         rotary_places="from_1", rotary_base=10000, rotary_first="columns",
         rotary_pairs="neighbours")),
+    "dinov3": (as_dinov3, dict(DINOV3, image_size=[8, 16])),
 }
 
 
-HEADLESS = ["facebook_dinov3", "perception_encoder", "vit_without_head", "dinov2", "dinov2_registers", "siglip", "siglip_of_timm",
+HEADLESS = ["dinov3", "facebook_dinov3", "perception_encoder", "vit_without_head", "dinov2", "dinov2_registers", "siglip", "siglip_of_timm",
             "dinov2_of_the_hub", "mae_with_decoder", "timm_map_registers",
             "dinov2_of_transformers_5", "siglip_of_transformers_5", "dinov2_in_chunks",
             "open_clip_of_timm", "timm_beit_shared"]

@@ -25,7 +25,7 @@ const refused = async (config, message) => {
 };
 
 test("a model_type that is no plain ViT is refused, and the error lists the known ones", async () => {
-  for (const type of ["swin", "beitv3", "sam", "sam_vision_model", "convnext", "resnet", "eva", "siglip2", "dinov3_vit", "bert"]) {
+  for (const type of ["swin", "beitv3", "sam", "sam_vision_model", "convnext", "resnet", "eva", "siglip2", "dinov3_convnext", "bert"]) {
     await refused({ model_type: type }, new RegExp(`^config: model_type: ${type} is not known here; known are vit, deit, .*clip, siglip`));
   }
   await refused({ model_type: { toString: 1 } }, /model_type: \{"toString":1\} is not known here/);

@@ -228,7 +228,7 @@ test("a contradictory or unknown config key is refused by its name", async (t) =
   const refused = (config, ...what) => rejects(() => load({ weights, config }), ...what);
   await refused({ ...CONFIG, hidden_size: 24 }, "bad_tensor", /shape \(24,3,4,4\), got \(20,3,4,4\)/);
   await refused({ ...CONFIG, model_type: "bert" }, "bad_config", /model_type: bert is not known here; known are vit/);
-  await refused({ ...CONFIG, hidden_act: "silu" }, "bad_config", /hidden_act.*gelu/);
+  await refused({ ...CONFIG, hidden_act: "mish" }, "bad_config", /hidden_act.*gelu/);
   await refused({ ...CONFIG, model_type: "dinov2", use_swiglu_ffn: true }, "bad_tensor", /is missing/);
   await rejects(() => load([new File(["{}"], "config.json")]), "bad_argument", /safetensors.*config\.json/);
   await rejects(() => load([new File(["["], "config.json"), new File([weights], "m.safetensors")]), "bad_config", /config\.json/);

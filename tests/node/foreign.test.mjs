@@ -69,6 +69,7 @@ const MODELS = {
   timm_eva02: { heads: 2 },
   dinov2_swiglu: { heads: 2 },
   perception_encoder: { heads: 2 },
+  dinov3: { heads: 2, image_size: [8, 16] },
 };
 
 /** The header of a file, as web/load/header.ts reads it. */

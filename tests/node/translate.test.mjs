@@ -23,6 +23,7 @@ test("transformers' model_type tells eps, activation, prefix and whether branche
     ["data2vec-vision", 1e-12, "gelu", ["class"], undefined],
     ["dinov2", 1e-6, "gelu", ["class"], true],
     ["dinov2_with_registers", 1e-6, "gelu", ["class", ...Array(4).fill("register")], true],
+    ["dinov3_vit", 1e-5, "gelu", ["class"], true],
     ["clip_vision_model", 1e-5, "quick_gelu", ["class"], false],
     ["siglip_vision_model", 1e-6, "gelu_tanh", [], false],
   ]) has(ours({ ...VIT, model_type }), { norm_eps, activation, prefix, layer_scale, heads: 3 });
@@ -30,15 +31,17 @@ test("transformers' model_type tells eps, activation, prefix and whether branche
     has(ours({ ...VIT, model_type: "beit", ...told }), { position });
   }
   has(ours({ ...VIT, model_type: "dinov2_with_registers", num_register_tokens: 1 }), { prefix: ["class", "register"] });
+  has(ours({ ...VIT, model_type: "dinov3_vit", num_register_tokens: 2, rope_theta: 50, use_gated_mlp: true, hidden_act: "silu" }),
+    { prefix: ["class", "register", "register"], position: "rotary", rotary_base: 50, mlp: "gated", activation: "silu" });
   refused({ ...VIT, model_type: "dinov2_with_registers", num_register_tokens: 1e9 }, /num_register_tokens: expected a whole number up to 1024/);
 });
 
 test("every transformers name of gelu is one of three formulas, and other activations are refused", () => {
   for (const [hidden_act, activation] of Object.entries({
     gelu: "gelu", gelu_python: "gelu", gelu_new: "gelu_tanh", gelu_fast: "gelu_tanh", gelu_accurate: "gelu_tanh",
-    gelu_python_tanh: "gelu_tanh", gelu_pytorch_tanh: "gelu_tanh", quick_gelu: "quick_gelu", relu: "relu",
+    gelu_python_tanh: "gelu_tanh", gelu_pytorch_tanh: "gelu_tanh", quick_gelu: "quick_gelu", relu: "relu", silu: "silu",
   })) has(ours({ ...VIT, hidden_act }), { activation });
-  for (const hidden_act of ["gelu_10", "silu", "relu2", "mish"]) refused({ ...VIT, hidden_act }, /hidden_act: expected one of gelu/);
+  for (const hidden_act of ["gelu_10", "relu2", "mish"]) refused({ ...VIT, hidden_act }, /hidden_act: expected one of gelu/);
 });
 
 test("a key that only transformers' version decides is translated or refused", () => {

@@ -106,7 +106,7 @@ export interface ModelType {
   /** undefined: the tensors show it. */
   readonly layer_scale: boolean | undefined;
   /** Its processor's class, without ImageProcessor. */
-  readonly processor: "ViT" | "DeiT" | "Beit" | "Bit" | "CLIP" | "Siglip";
+  readonly processor: "ViT" | "DeiT" | "Beit" | "Bit" | "CLIP" | "Siglip" | "DINOv3ViT";
 }
 
 /** An entry of the file's header. */

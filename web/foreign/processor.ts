@@ -49,6 +49,7 @@ const PROCESSORS = {
   Siglip: { ...VIT, resample: 3 },
   Bit: CLIP,
   Beit: DEIT,
+  DINOv3ViT: { ...VIT, mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] }, // it resizes after it divides by 255
   ConvNext: CONVNEXT,
 } as const;
 

@@ -9,6 +9,7 @@ import { Refusal } from "./refusal.js";
 import { BEIT_TYPES } from "./transformers-beit.js";
 import { CLIP_TYPES } from "./transformers-clip.js";
 import { SIGLIP_TYPES } from "./transformers-siglip.js";
+import { DINOV3_TYPES } from "./transformers-dinov3.js";
 import { VIT_TYPES } from "./transformers-vit.js";
 import { definedMembers, meaning, objectOr, pair, unknownName, wordOf } from "./words.js";
 
@@ -22,9 +23,10 @@ const ACTIVATIONS = {
   gelu_pytorch_tanh: "gelu_tanh",
   quick_gelu: "quick_gelu",
   relu: "relu",
+  silu: "silu",
 } as const;
 
-const TYPES = { ...VIT_TYPES, ...BEIT_TYPES, ...CLIP_TYPES, ...SIGLIP_TYPES } as const;
+const TYPES = { ...VIT_TYPES, ...BEIT_TYPES, ...CLIP_TYPES, ...SIGLIP_TYPES, ...DINOV3_TYPES } as const;
 
 /** The keys of a BEiT's config that say which positions it has. */
 const POSITIONS = ["absolute_position_embeddings", "relative_position_bias", "shared_relative_position_bias"].map((name) => `use_${name}`);
@@ -48,11 +50,12 @@ export function ofTransformers(config: Json): Json {
     throw new Refusal(`config: transformers_version: ${why}; expected a newer one`);
   }
   const registers = nameOf(config.model_type) === "dinov2_with_registers";
+  const dinov3 = hasOwn(DINOV3_TYPES, nameOf(config.model_type));
   const classifies = wordOf(config.architectures).includes("Classif");
   return definedMembers({
     image_size: pair(c.image_size),
     patch_size: pair(c.patch_size),
-    prefix: registers ? [...type.prefix, ...registersOf(c)] : type.prefix,
+    prefix: registers ? [...type.prefix, ...registersOf(c)] : dinov3 ? [...type.prefix, ...registersOf({ num_register_tokens: 0, ...c })] : type.prefix,
     layer_scale: type.layer_scale,
     pool_prefix: classifies && registers ? poolsRegisters(config.transformers_version) : undefined,
     position: hasOwn(BEIT_TYPES, nameOf(config.model_type)) && !POSITIONS.some((key) => c[key]) ? "none" : undefined,
@@ -63,7 +66,8 @@ export function ofTransformers(config: Json): Json {
     mlp_width: c.intermediate_size,
     qkv_bias: c.qkv_bias === false ? false : undefined,
     norm_eps: c.layer_norm_eps ?? type.norm_eps,
-    mlp: c.use_swiglu_ffn ? "gated" : undefined,
+    ...(dinov3 && { position: "rotary", rotary_base: c.rope_theta ?? objectOr(c.rope_parameters, {}).rope_theta }),
+    mlp: c.use_swiglu_ffn || c.use_gated_mlp ? "gated" : undefined,
     activation: c.use_swiglu_ffn ? "silu" : meaning("hidden_act", c.hidden_act ?? type.hidden_act, ACTIVATIONS),
     labels: labelsOf(config),
     problem_type: config.problem_type ?? undefined,
