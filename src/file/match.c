@@ -276,9 +276,11 @@ static vit_status place_param(struct placement *places, const struct param *para
     struct param part = *param;
     size_t row = 0, each = param->count / param->shape[0];
     if (n == 0) return missing(param, map, why);
-    if (n > parts_of(param) && n > 1)
-        return vit_fail(why, VIT_BAD_ARGUMENT, "map: %s: expected one tensor, got %z", param->name,
-                        n);
+    static const char *const most[] = {"one tensor", "at most two tensors", "at most three tensors"};
+    size_t parts = parts_of(param);
+    if (n > parts)
+        return vit_fail(why, VIT_BAD_ARGUMENT, "map: %s: expected %s, got %z", param->name,
+                        most[parts - 1], n);
     for (size_t i = 0; i < n; i++, row += part.shape[0]) {
         const struct st_tensor *t = sources[i];
         part.shape[0] = rows_of_part(param, i, n);

@@ -29,6 +29,7 @@ test("a model of two runs has a fitted temperature, and its second run is shorte
     assert.equal(first.training.validation > 0, first.model.temperature === undefined,
       "its temperature is fitted to the validation part, or the recipe has the one of such a run");
     assert.ok(training.epochs < first.training.epochs && training.learning_rate < first.training.learning_rate);
+    assert.equal(training.validation, name === "digits" ? 5000 : 0);
     const steps = ["sharpness", "sharpness_batch"]; // what a second run may add
     assert.deepEqual(new Set(Object.keys(training)), new Set([...Object.keys(first.training), ...steps]), "no other key is new");
     assert.deepEqual(new Set(Object.keys(model)), new Set([...Object.keys(first.model), ...(training.validation > 0 ? [] : ["temperature", "uncertain_below"])]));

@@ -103,6 +103,10 @@ export interface ModelType {
   readonly norm_eps: number;
   readonly hidden_act: string;
   readonly prefix: VitConfig["prefix"];
+  /** How many registers follow the prefix unless the config says; undefined: none, ever. */
+  readonly registers?: number;
+  /** Our keys of positions, if its config says or its code fixes what no tensor shows. */
+  readonly position?: (config: Json) => Json;
   /** undefined: the tensors show it. */
   readonly layer_scale: boolean | undefined;
   /** Its processor's class, without ImageProcessor. */

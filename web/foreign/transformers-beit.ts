@@ -1,8 +1,12 @@
 /** transformers' BEiT and data2vec-vision: keys have no bias, and positions are relative, learned, both or neither. */
+import type { Json } from "../base/json.js";
 import { copyOf, type Family, type ModelType, zerosLike } from "./family.js";
 import { TRANSFORMERS_VIT, VIT } from "./transformers-vit.js";
 
-const BEIT = { ...VIT, layer_scale: undefined, processor: "Beit" } as const; // the tensors show the scales
+/** The keys that say which positions it has; the tensors show these, and the scales. */
+const POSITIONS = ["absolute_position_embeddings", "relative_position_bias", "shared_relative_position_bias"].map((name) => `use_${name}`);
+const position = (config: Json): Json => (POSITIONS.some((key) => config[key]) ? {} : { position: "none" });
+const BEIT = { ...VIT, layer_scale: undefined, processor: "Beit", position } as const;
 
 export const BEIT_TYPES = {
   beit: BEIT,

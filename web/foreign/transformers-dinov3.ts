@@ -1,9 +1,14 @@
 /** transformers' DINOv3, whose positions are rotary and whose keys have no bias. */
+import type { Json } from "../base/json.js";
 import { type Family, type ModelType, zerosLike } from "./family.js";
 import { DINOV3_HEADS } from "./timm.js";
+import { objectOr } from "./words.js";
+
+const position = (config: Json): Json =>
+  ({ position: "rotary", rotary_base: config.rope_theta ?? objectOr(config.rope_parameters, {}).rope_theta });
 
 export const DINOV3_TYPES = {
-  dinov3_vit: { norm_eps: 1e-5, hidden_act: "gelu", prefix: ["class"], layer_scale: true, processor: "DINOv3ViT" },
+  dinov3_vit: { norm_eps: 1e-5, hidden_act: "gelu", prefix: ["class"], layer_scale: true, processor: "DINOv3ViT", registers: 0, position },
 } as const satisfies Record<string, ModelType>;
 
 export const TRANSFORMERS_DINOV3: readonly Family[] = [{

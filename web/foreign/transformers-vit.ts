@@ -11,7 +11,7 @@ export const VIT_TYPES = {
   vit_msn: { ...VIT, norm_eps: 1e-6 },
   ijepa: { ...VIT, prefix: [] },
   dinov2: DINOV2,
-  dinov2_with_registers: DINOV2,
+  dinov2_with_registers: { ...DINOV2, registers: 4 },
 } as const satisfies Record<string, ModelType>;
 
 const plain: Family = {

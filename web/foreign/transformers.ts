@@ -28,16 +28,11 @@ const ACTIVATIONS = {
 
 const TYPES = { ...VIT_TYPES, ...BEIT_TYPES, ...CLIP_TYPES, ...SIGLIP_TYPES, ...DINOV3_TYPES } as const;
 
-/** The keys of a BEiT's config that say which positions it has. */
-const POSITIONS = ["absolute_position_embeddings", "relative_position_bias", "shared_relative_position_bias"].map((name) => `use_${name}`);
-
 const nameOf = (model_type: unknown) => wordOf(model_type).replace("_vision_model", "");
 
 export const typeOf = (model_type: unknown): ModelType | undefined =>
   hasOwn(TYPES, nameOf(model_type)) ? TYPES[nameOf(model_type) as keyof typeof TYPES] : undefined;
 
-/** The registers of a DINOv2 with registers whose config does not say how many. */
-const REGISTERS = 4;
 const MOST_REGISTERS = 1024;
 
 /** @throws {Refusal} for a config of any other model. */
@@ -50,15 +45,13 @@ export function ofTransformers(config: Json): Json {
     throw new Refusal(`config: transformers_version: ${why}; expected a newer one`);
   }
   const registers = nameOf(config.model_type) === "dinov2_with_registers";
-  const dinov3 = hasOwn(DINOV3_TYPES, nameOf(config.model_type));
   const classifies = wordOf(config.architectures).includes("Classif");
   return definedMembers({
     image_size: pair(c.image_size),
     patch_size: pair(c.patch_size),
-    prefix: registers ? [...type.prefix, ...registersOf(c)] : dinov3 ? [...type.prefix, ...registersOf({ num_register_tokens: 0, ...c })] : type.prefix,
+    prefix: type.registers === undefined ? type.prefix : [...type.prefix, ...registersOf({ num_register_tokens: type.registers, ...c })],
     layer_scale: type.layer_scale,
     pool_prefix: classifies && registers ? poolsRegisters(config.transformers_version) : undefined,
-    position: hasOwn(BEIT_TYPES, nameOf(config.model_type)) && !POSITIONS.some((key) => c[key]) ? "none" : undefined,
     channels: c.num_channels,
     width: c.hidden_size,
     depth: c.num_hidden_layers,
@@ -66,7 +59,7 @@ export function ofTransformers(config: Json): Json {
     mlp_width: c.intermediate_size,
     qkv_bias: c.qkv_bias === false ? false : undefined,
     norm_eps: c.layer_norm_eps ?? type.norm_eps,
-    ...(dinov3 && { position: "rotary", rotary_base: c.rope_theta ?? objectOr(c.rope_parameters, {}).rope_theta }),
+    ...type.position?.(c),
     mlp: c.use_swiglu_ffn || c.use_gated_mlp ? "gated" : undefined,
     activation: c.use_swiglu_ffn ? "silu" : meaning("hidden_act", c.hidden_act ?? type.hidden_act, ACTIVATIONS),
     labels: labelsOf(config),
@@ -74,7 +67,7 @@ export function ofTransformers(config: Json): Json {
   });
 }
 
-function registersOf({ num_register_tokens: count = REGISTERS }: Json): "register"[] {
+function registersOf({ num_register_tokens: count }: Json): "register"[] {
   if (Number.isInteger(count) && (count as number) >= 0 && (count as number) <= MOST_REGISTERS) {
     return Array<"register">(count as number).fill("register");
   }

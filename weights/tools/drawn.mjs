@@ -1,15 +1,6 @@
 // Signs that are no digits, drawn by curves and each time by another hand, for a model to learn doubt from: one line
 // of JSON a drawing, as in weights/README.md, y up. The signs that doubt is measured on (shapes.mjs) are drawn otherwise.
-
-/** The same numbers for the same seed: mulberry32. */
-function dice(seed) {
-  return () => {
-    seed = (seed + 0x6d2b79f5) | 0;
-    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+import { dice } from "./shapes.mjs";
 
 /** What the signs are made of: lists of points in a square from -1 to 1, y up. `near` gives a number near another. */
 function pens(random) {

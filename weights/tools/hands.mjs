@@ -43,7 +43,7 @@ function unipen(folder) {
 }
 
 /** A drawing of Omniglot: lines of x, y and milliseconds, y up, strokes between START or BREAK and BREAK. */
-export function strokesIn(text) {
+function strokesIn(text) {
   const strokes = text.split("BREAK").map((stroke) => stroke.trim().split("\n").filter((line) => line.includes(","))
     .map((line) => line.split(",").slice(0, 2).map((number) => Math.round(Number(number) * 10) / 10)));
   return strokes.filter((points) => points.length > 0);
@@ -54,7 +54,7 @@ const foldersIn = (path) => readdirSync(path, { withFileTypes: true })
   .filter((entry) => entry.isDirectory()).map(({ name }) => name).sort();
 
 /** Omniglot's drawings, {label, writer, strokes}: each alphabet has twenty drawers of its own. */
-export function omniglot(folder) {
+function omniglot(folder) {
   const sets = foldersIn(folder).filter((name) => name.startsWith("strokes_background_small"));
   const alphabets = new Map(sets.flatMap((set) =>
     foldersIn(join(folder, set)).map((name) => [name, join(folder, set, name)])));

@@ -27,10 +27,14 @@ const SHAPES = {
 export const SIGNS = Object.keys(SHAPES).filter((name) => name !== "A");
 const SIDE = 280, MIDDLE = 140, PEN = 10, PIECES = 12;
 
-/** The same numbers for the same seed: a linear congruence. */
+/** The same numbers for the same seed: mulberry32. */
 export function dice(seed) {
-  let state = seed;
-  return () => (state = (state * 1103515245 + 12345) & 0x7fffffff) / 0x7fffffff;
+  return () => {
+    seed = (seed + 0x6d2b79f5) | 0;
+    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
 }
 
 /** A shape of that name as a hand draws it, smaller or wider, leaning, its corners a little off. */

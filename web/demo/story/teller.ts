@@ -1,4 +1,4 @@
-/** The model that tells the story: the plain one, or if the visitor asks for it another: the page's, or where that is plain, one behind convolutions. */
+/** The model that tells the story: the plain one. A visitor may ask for the page's model instead, or for digits-stem if the page's is plain. */
 import { Vit } from "vitrine";
 import { MODELS, type ModelFile } from "../models.ts";
 import { inWords } from "../remedy.ts";
@@ -24,6 +24,7 @@ export function buildTeller(state: State, changed: () => void, failed: (why: str
   const wanted = () => (made.wanted === "plain" ? PLAIN : made.other) ?? PLAIN;
   const isPages = () => wanted().id === state.choice?.id || loads.get(wanted()) === "failed";
   const made = {
+    /** "page" asks for the other one: addresses hold this word. */
     wanted: "plain" as "plain" | "page",
     /** What else than the plain model may tell the story. */
     get other() {
