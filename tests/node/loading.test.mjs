@@ -349,6 +349,18 @@ test("too little memory for the module or the weights is an error with code no_m
   await rejects(() => instancesOf(() => Vit.load(weights), greedy), "no_memory", /for the weights/);
 });
 
+test("a model loads once another's addresses come free", async () => {
+  const { instantiate } = WebAssembly;
+  let refusals = 0;
+  const crowded = async (...given) => {
+    if (refusals++ < 2) throw new RangeError("could not allocate memory");
+    return instantiate(...given);
+  };
+  const vit = await during(WebAssembly, "instantiate", crowded, () => Vit.load(weights));
+  assert.ok(refusals > 2);
+  assert.equal((await vit.classify(image)).classes.length, 10);
+});
+
 test("a trap in any call that load makes of the module is internal", async () => {
   const trap = () => {
     throw new WebAssembly.RuntimeError("unreachable");

@@ -69,10 +69,26 @@ export async function instantiate<Exports extends HeapExports & ThreadExports>(
 ): Promise<Exports> {
   checkModule(module, names);
   const env = memory ? { ...ENV, memory } : ENV;
-  const instance = await WebAssembly.instantiate(module, { env }).catch((cause: unknown) => {
+  const instance = await patiently(() => WebAssembly.instantiate(module, { env })).catch((cause: unknown) => {
     throw cause instanceof RangeError ? noMemory(INITIAL_BYTES, "the module", CROWDED) : trap(cause);
   });
   return { ...instance.exports, ...(memory && { memory }) } as unknown as Exports;
+}
+
+/** Milliseconds before each further attempt. */
+const PAUSES = [50, 200, 800];
+
+/** Tries again after a RangeError: a worker's addresses come free some time after it has ended. */
+async function patiently<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (const pause of PAUSES) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      await new Promise((resume) => setTimeout(resume, pause));
+    }
+  }
+  return attempt();
 }
 
 /** Refuses a module that is not one of ours, with a clearer message than the engine gives. */
