@@ -98,20 +98,23 @@ export class Attention {
    *   method can throw `internal` or `no_memory` when running the image again fails.
    */
   at(layer: number, head: Head): Float32Array {
-    const size = this.tokens * this.tokens;
-    const first = this.#layer(layer) * this.heads;
-    if (head !== "mean") {
-      const start = (first + within("head", head, this.heads)) * size;
-      return this.#maps.read(start, size);
-    }
-    const maps = this.#maps.read(first * size, this.heads * size);
-    const map = new Float32Array(size);
-    for (let i = 0; i < size; i++) {
+    return this.#rows(layer, head, 0, this.tokens);
+  }
+
+  /** Some rows (count,T) of a head's map. Only they are copied. */
+  #rows(layer: number, head: Head, row: number, count: number): Float32Array {
+    const { tokens: T, heads } = this;
+    const first = this.#layer(layer) * heads;
+    const read = (index: number) => this.#maps.read(((first + index) * T + row) * T, count * T);
+    if (head !== "mean") return read(within("head", head, heads));
+    const maps = Array.from({ length: heads }, (_, index) => read(index));
+    const mean = new Float32Array(count * T);
+    for (let i = 0; i < mean.length; i++) {
       let sum = 0;
-      for (let h = 0; h < this.heads; h++) sum += maps[h * size + i]!;
-      map[i] = sum / this.heads;
+      for (const map of maps) sum += map[i]!;
+      mean[i] = sum / heads;
     }
-    return map;
+    return mean;
   }
 
   /**
@@ -122,7 +125,7 @@ export class Attention {
    * @throws {VitError} code `bad_argument`.
    */
   fromClass(layer = this.kept[this.kept.length - 1]!, head: Head = "mean"): Float32Array {
-    return this.#patches(this.at(layer, head), this.prefix > 0 ? [0] : undefined);
+    return this.#patches(this.#rows(layer, head, 0, this.prefix > 0 ? 1 : this.tokens));
   }
 
   /**
@@ -138,7 +141,7 @@ export class Attention {
   ): Float32Array {
     const [rows, columns] = this.grid;
     const patch = within("row", row, rows) * columns + within("column", column, columns);
-    return this.#patches(this.at(layer, head), [this.prefix + patch]);
+    return this.#patches(this.#rows(layer, head, this.prefix + patch, 1));
   }
 
   /**
@@ -235,15 +238,14 @@ export class Attention {
     return row.map((value) => value / (sum || 1));
   }
 
-  /** The mean of some rows of a (T,T) map, patches only. All patches' rows by default. */
-  #patches(map: Float32Array, rows?: readonly number[]): Float32Array {
+  /** The mean of some rows (count,T) of a map, patches only. */
+  #patches(rows: Float32Array): Float32Array {
     const { tokens: T, prefix } = this;
-    const from = rows ?? Array.from({ length: T - prefix }, (_, patch) => prefix + patch);
     const heat = new Float32Array(T - prefix);
     for (let patch = 0; patch < heat.length; patch++) {
       let sum = 0;
-      for (const row of from) sum += map[row * T + prefix + patch]!;
-      heat[patch] = sum / from.length;
+      for (let row = prefix + patch; row < rows.length; row += T) sum += rows[row]!;
+      heat[patch] = sum / (rows.length / T);
     }
     return heat;
   }

@@ -280,9 +280,11 @@ test("only maps that are read are copied, and nothing more", async () => {
     assert.equal(largest, 784);
     assert.ok(each < 2.5 * 784 * 4, `a result holds ${each} bytes, a map alone 10,000`);
     const { attention } = results.at(-1);
+    attention.fromClass();
+    attention.fromPatch(1, 2);
+    assert.equal(largest, 784, "a row of each head");
     attention.at(depth - 1, 3);
     assert.equal(largest, 2500, "one map");
-    attention.fromClass();
     attention.rollout();
     assert.equal(largest, heads * 2500, "the heads of one layer");
     results[0].attention.at(depth - 1, 3);
