@@ -10,11 +10,13 @@ struct vit_model {
     vit_config config;
     const struct vit_kernels *kernels;
     struct vit_params params;
-    float *floats; /* all parameters, cache-line aligned, inside `memory` */
+    float *floats; /* all parameters, cache-line aligned, inside `memory`; NULL if it shares them */
     size_t float_count;
     void *memory;
     float *fixed_position; /* (position_rows,D) of a computed encoding, or NULL */
     float *rotary;         /* (N,d): each patch's d/2 cosines and d/2 sines, or NULL */
+    float *learned;        /* pos_embed as in the file, if `params` has it resized; else NULL */
+    const struct vit_model *whole; /* whose weights these are, if vit_model_resize made this */
     char *json;
     size_t json_size;
     char **labels; /* (K), in one block with their text; NULL: there are none */

@@ -24,8 +24,8 @@
  *   Errors     A function that returns vit_status returns VIT_OK or an error. If it takes `why`,
  *              it writes the error's message there; `why` may be NULL. Functions that return no
  *              status trust their arguments.
- *   Memory     Only vit_open…, vit_create and vit_close use the heap. All other functions work
- *              in memory that the caller passes and owns. A pointer that a model returns belongs
+ *   Memory     Only vit_open…, vit_create, vit_model_resize and vit_close use the heap. All other
+ *              functions work in memory that the caller passes and owns. A pointer that a model returns belongs
  *              to the model, and stays valid until vit_close.
  *   Threads    There is no global state. Threads may share a model, because nothing changes it
  *              after it is opened (training apart). A state, a tape and a loader serve one call
@@ -331,6 +331,18 @@ vit_status vit_open_feed(vit_loader *loader, const void *bytes, size_t size);
  * → *out: the model, which the caller closes; NULL on failure.
  * Errors: the first failure of feed, with its message; VIT_BAD_FILE if bytes are missing. */
 vit_status vit_open_end(vit_model **out, vit_loader *loader, vit_error *why);
+
+/* Makes a model for images of another size, rows and columns. It shares the weights of `model`, which
+ * must be closed after it, and serves for running only: it has no vit_parameters. Positions are
+ * resized from those of the file, as position_resize says, or computed again; so the results are
+ * those of the file opened with this image_size, to the bit. Its config says how photos of this size
+ * are prepared: their resized lengths keep their proportion to the crop. vit_model_json is that of
+ * `model`.
+ * → *out: the model, which the caller closes; NULL on failure.
+ * Errors: VIT_BAD_CONFIG if `position` is relative, which fits one size, or if the config cannot have
+ * this image_size; VIT_NO_MEMORY. */
+vit_status vit_model_resize(vit_model **out, const vit_model *model, const size_t size[2],
+                            vit_error *why);
 
 /* → the config as JSON text of *size bytes, followed by 0; the model owns it. It has the labels
  * and all other keys of the file. */

@@ -52,6 +52,11 @@ export interface LoadOptions {
 export interface EmbedOptions {
   /** Keeps the attention of every layer, or of these layers, counted from 0. */
   attention?: boolean | readonly number[];
+  /**
+   * The size of the model's image in this call; the config's `image_size` by default. Sides are whole
+   * numbers of patches. Not of models with relative positions. Photos are resized by as much as the image is.
+   */
+  size?: readonly [rows: number, columns: number];
   /** `false` leaves `input` out of the results, which for 200 photos of 224×224 pixels is 115 MB. */
   keepInput?: boolean;
   /** Aborts the call. It then rejects with the signal's reason. */
@@ -155,7 +160,7 @@ export interface Embedding {
 /** @internal */
 export const LOAD_OPTIONS = ["wasm", "variant", "worker", "threads", "fetch", "signal", "onProgress", "examples"] as const;
 /** @internal */
-export const EMBED_OPTIONS = ["attention", "keepInput", "signal"] as const;
+export const EMBED_OPTIONS = ["attention", "size", "keepInput", "signal"] as const;
 /** @internal */
 export const CLASSIFY_OPTIONS = ["topK", "trace", "relevance", "ablate", "replace", ...EMBED_OPTIONS] as const;
 
@@ -174,6 +179,38 @@ export function listOf(images: readonly ImageInput[]): ImageInput[] {
     all.push(image);
   }
   return all;
+}
+
+/** The limits of src/file/config.c. */
+const MOST_SIDE = 16384;
+const MOST_PATCHES = 65536;
+
+/** @internal The model's shape for images of the size that the option `size` names. */
+export function resized(shape: Shape, size: unknown, config: Readonly<VitConfig>): Shape {
+  if (size === undefined) return shape;
+  const { patch_size: patch, patch_stride: stride, position } = config;
+  const sides: number[] = Array.isArray(size) && size.length === 2 ? Array.from(size) : [];
+  const got = sides.map(show).join("×") || show(size);
+  const wrong = (what: string) => new VitError("bad_option", `size: expected ${what}, got ${got}`);
+  if (sides.length === 0 || !sides.every((side) => Number.isInteger(side) && side > 0 && side <= MOST_SIDE)) {
+    throw wrong(`[rows, columns], each from 1 to ${MOST_SIDE} pixels`);
+  }
+  const [rows, columns] = sides as [number, number];
+  if (rows === shape.rows && columns === shape.columns) return shape;
+  if (position === "relative") {
+    throw new VitError("unsupported", `size: relative positions fit one image size, ${shape.rows}×${shape.columns}`);
+  }
+  const overlap = String(stride) !== String(patch); // what is left over at the edge is then not read
+  const near = (round: (patches: number) => number) =>
+    sides.map((side, axis) => Math.max(1, round(side / patch[axis]!)) * patch[axis]!).join("×");
+  if (overlap ? rows < patch[0] || columns < patch[1] : near(Math.ceil) !== sides.join("×")) {
+    const nearest = `the nearest are ${near(Math.floor)} and ${near(Math.ceil)}`;
+    throw wrong(overlap ? `a patch, ${patch.join("×")}, or more` : `multiples of the patch, ${patch.join("×")}: ${nearest}`);
+  }
+  const across = (axis: 0 | 1) => Math.floor((sides[axis]! - patch[axis]) / stride[axis]) + 1;
+  const grid = [across(0), across(1)] as const, patches = grid[0] * grid[1];
+  if (patches > MOST_PATCHES) throw wrong(`at most ${MOST_PATCHES} patches`);
+  return { ...shape, rows, columns, grid, tokens: shape.prefix + patches };
 }
 
 /** @internal The layers that the option `attention` names, ascending. */

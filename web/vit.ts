@@ -1,6 +1,6 @@
 import { Attention } from "./attention.js";
 import {
-  relevanceClasses, CLASSIFY_OPTIONS, type Classification, type ClassifyOptions, EMBED_OPTIONS,
+  relevanceClasses, resized, CLASSIFY_OPTIONS, type Classification, type ClassifyOptions, EMBED_OPTIONS,
   type Embedding, type EmbedOptions, judge, attentionLayers, ablationMasks, listOf, LOAD_OPTIONS, type LoadOptions, nameOf,
 } from "./calls.js";
 import { isPlain } from "./base/json.js";
@@ -21,6 +21,7 @@ import { examplesBundle } from "./load/bundles.js";
 import { isWeightsSource, resolveSource } from "./load/resolve-source.js";
 import type { Variant } from "./engine/module.js";
 import type { Model, Result, Wants } from "./engine/model.js";
+import type { Shape } from "./engine/shape.js";
 import { Trace } from "./trace.js";
 
 export { Attention, type AttentionShape, type Head, type RolloutOptions } from "./attention.js";
@@ -200,7 +201,8 @@ export class Vit {
   }
 
   async #classifyAll(images: readonly ImageInput[], options: ClassifyOptions): Promise<Classification[]> {
-    const { depth, classes } = this.#model.shape;
+    const shape = resized(this.#model.shape, options.size, this.config);
+    const { depth, classes } = shape;
     if (classes === 0) {
       throw new VitError("unsupported", "classify: this model has no head, so it cannot classify; use embed");
     }
@@ -210,9 +212,8 @@ export class Vit {
     }
     const relevance = relevanceClasses(options.relevance, this.config);
     const layers = attentionLayers(options.attention ?? relevance !== undefined, depth);
-    const { shape } = this.#model;
     const without = ablationMasks(options, shape);
-    const wants: Wants = {
+    const wants = {
       attention: layers,
       tokens: false,
       trace: Boolean(options.trace),
@@ -220,13 +221,13 @@ export class Vit {
       ...(relevance !== undefined && { relevance }),
       ...(without && { without }),
     };
-    const outputs = await this.#run(images, wants, options.signal);
+    const outputs = await this.#run(images, shape, wants, options.signal);
     return outputs.map(({ input, placement, logits, attention, trace, relevance, milliseconds }) => ({
       ...judge(logits, this.config, topK),
       logits,
       ...(input && { input }),
       placement,
-      ...((attention ?? relevance) && { attention: this.#attention(attention, layers, relevance) }),
+      ...((attention ?? relevance) && { attention: this.#attention(attention, layers, shape, relevance) }),
       ...(trace && { trace: new Trace(trace, shape, this.config) }),
       milliseconds,
     }) as Classification);
@@ -245,10 +246,11 @@ export class Vit {
   }
 
   async #embed(image: ImageInput, options: EmbedOptions): Promise<Embedding> {
-    const { depth, prefix, grid, width } = this.#model.shape;
+    const shape = resized(this.#model.shape, options.size, this.config);
+    const { depth, prefix, grid, width } = shape;
     const layers = attentionLayers(options.attention ?? false, depth);
     const wants = { attention: layers, tokens: true, ...(options.keepInput === false && { bare: true }) };
-    const [output] = await this.#run([image], wants, options.signal);
+    const [output] = await this.#run([image], shape, wants, options.signal);
     const { tokens, pooled, logits, input, placement, attention } = output!;
     const patches = tokens!.slice(prefix * width);
     const cls = prefix > 0 ? tokens!.slice(0, width) : meanRow(patches, width);
@@ -261,7 +263,7 @@ export class Vit {
       ...(this.#projection && { projected: this.#projection === "head" ? logits : pooled!.slice() }),
       ...(input && { input }),
       placement,
-      ...(attention && { attention: this.#attention(attention, layers) }),
+      ...(attention && { attention: this.#attention(attention, layers, shape) }),
     } as Embedding;
   }
 
@@ -281,8 +283,12 @@ export class Vit {
     this.#running = undefined;
   }
 
-  #attention(maps: Result["attention"], layers: readonly number[], relevance?: Result["relevance"]): Attention {
-    const { depth, heads, prefix, grid } = this.#model.shape;
+  #attention(
+    maps: Result["attention"],
+    layers: readonly number[],
+    { depth, heads, prefix, grid }: Shape,
+    relevance?: Result["relevance"],
+  ): Attention {
     const labelled = relevance && { ...relevance, labels: this.config.labels };
     const shape = { layers: depth, heads, prefix, grid, residual: this.config.residual };
     return new Attention(maps ?? new Float32Array(), layers, shape, labelled);
@@ -290,7 +296,8 @@ export class Vit {
 
   async #run(
     images: readonly ImageInput[],
-    wants: Wants,
+    shape: Shape,
+    wants: Omit<Wants, "size">,
     signal: AbortSignal | undefined,
   ): Promise<Result[]> {
     const all = listOf(images);
@@ -298,16 +305,21 @@ export class Vit {
     if (this.#disposed) throw new VitError("disposed", "this Vit was disposed; load another");
     this.#calls++;
     try {
-      return await this.#runAll(all, wants, signal);
+      return await this.#runAll(all, shape, { ...wants, size: [shape.rows, shape.columns] }, signal);
     } finally {
       this.#calls--;
       this.#closeIfIdle();
     }
   }
 
-  async #runAll(all: readonly ImageInput[], wants: Wants, signal: AbortSignal | undefined): Promise<Result[]> {
-    const { channels, rows, columns } = this.#model.shape;
-    const size = batchSize(this.#model.shape, wants);
+  async #runAll(
+    all: readonly ImageInput[],
+    shape: Shape,
+    wants: Wants,
+    signal: AbortSignal | undefined,
+  ): Promise<Result[]> {
+    const { channels, rows, columns } = shape;
+    const size = batchSize(shape, wants);
     const outputs: Result[] = [];
     for (let first = 0; first < all.length; first += size) {
       if (first > 0) await yieldToTasks(); // to other calls, and to aborts

@@ -421,6 +421,43 @@ vit_status vit_config_read(vit_config *config, const char *json, size_t size, vi
     return status ? status : config_read(config, &root, why);
 }
 
+/* ---- Another size --------------------------------------------------------- */
+
+/* Where the lengths of rows and columns are in another proportion than before, the length of a
+ * photo's shorter side becomes two lengths that the photo covers, as in timm. */
+static void resize_photo(vit_config *c, const size_t size[2]) {
+    size_t *resize = &c->photo.resize, lengths[2];
+    for (int i = 0; i < 2; i++) {
+        uint64_t before = c->image_size[i], length = *resize ? *resize : c->photo.stretch[i];
+        lengths[i] = (size_t)((length * size[i] + before / 2) / before);
+        c->photo.crop[i] = size[i];
+    }
+    if (*resize && lengths[0] == lengths[1]) {
+        *resize = lengths[0];
+        return;
+    }
+    if (*resize) c->photo.fit = VIT_COVER;
+    *resize = 0;
+    memcpy(c->photo.stretch, lengths, sizeof lengths);
+}
+
+vit_status config_resize(vit_config *c, const size_t size[2], vit_error *why) {
+    const struct key *key = &KEYS[0]; /* image_size */
+    size_t others = c->position_rows - vit_patches(c);
+    if (c->position == VIT_RELATIVE)
+        return vit_fail(why, VIT_BAD_CONFIG, "config: position: relative fits one image_size");
+    if (size[0] - 1 >= key->most || size[1] - 1 >= key->most)
+        return vit_fail(why, VIT_BAD_CONFIG, "config: image_size: expected 1 to %z, got %d",
+                        key->most, size, (size_t)2);
+    if (c->prepare == VIT_PREPARE_PHOTO) resize_photo(c, size);
+    memcpy(c->image_size, size, sizeof c->image_size);
+    vit_status status = check_together(c, why);
+    if (status) return status;
+    c->position_rows = others + vit_patches(c);
+    for (int i = 0; i < 2 && !learns_positions(c); i++) c->position_grid[i] = vit_grid(c, i);
+    return VIT_OK;
+}
+
 /* ---- Out again ------------------------------------------------------------ */
 
 static void put_numbers(struct text *out, size_t count) {

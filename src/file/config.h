@@ -11,6 +11,11 @@ vit_status config_parse(struct json *config, const char *json, size_t size, vit_
 /* vit_config_read, of a text that is checked. */
 vit_status config_read(vit_config *out, const struct json *config, vit_error *why);
 
+/* Changes image_size, and what follows from it: how photos are prepared, and position_rows. The
+ * lengths to which a photo is resized keep their proportion to the crop.
+ * Errors: VIT_BAD_CONFIG, VIT_NO_MEMORY. Positions that fit one size alone are refused. */
+vit_status config_resize(vit_config *config, const size_t size[2], vit_error *why);
+
 /* → the whole config as JSON text of *size bytes, which the caller frees: every key of config.def
  * with its value, then the other members of `json` (json_size), the text that `config` was read
  * from. NULL: no memory. */

@@ -37,6 +37,17 @@ bool model_fits(const vit_config *c, const struct vit_kernels *kernels) {
            fixed_position_bytes(c) < SIZE_TOO_LARGE && vit_state_size(&m, 1, NULL) > 0;
 }
 
+bool compute_positions(vit_model *m) {
+    const vit_config *c = &m->config;
+    size_t table = fixed_position_bytes(c);
+    float **computed = c->position == VIT_ROTARY ? &m->rotary : &m->fixed_position;
+    if (!table) return true;
+    *computed = malloc(table);
+    if (m->fixed_position) tokens_sincos(m->fixed_position, c);
+    if (m->rotary) rotary_table(m->rotary, c);
+    return *computed != NULL;
+}
+
 static bool lay_out(vit_model *m, const char *json, size_t json_size) {
     const vit_config *c = &m->config;
     size_t blocks = c->depth * sizeof *m->params.blocks;
@@ -46,13 +57,9 @@ static bool lay_out(vit_model *m, const char *json, size_t json_size) {
     m->memory = calloc(bytes, 1);
     m->params.blocks = calloc(c->depth + 1, sizeof *m->params.blocks); /* never 0 bytes */
     m->json = malloc(size_plus(json_size, 1));
-    float **computed = c->position == VIT_ROTARY ? &m->rotary : &m->fixed_position;
-    if (table) *computed = malloc(table);
-    if (!m->memory || !m->params.blocks || !m->json || (table && !*computed)) return false;
+    if (!m->memory || !m->params.blocks || !m->json || !compute_positions(m)) return false;
     m->floats = (float *)(((uintptr_t)m->memory + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
     params_bind(&m->params, m->floats, c, m->kernels);
-    if (m->fixed_position) tokens_sincos(m->fixed_position, c);
-    if (m->rotary) rotary_table(m->rotary, c);
     memcpy(m->json, json, json_size);
     m->json[json_size] = '\0';
     m->json_size = json_size;
@@ -97,10 +104,13 @@ vit_status vit_create(vit_model **out, const vit_config *config, const char *jso
 void vit_close(vit_model *m) {
     if (!m) return;
     free(m->memory);
-    free(m->params.blocks);
     free(m->fixed_position);
     free(m->rotary);
-    free(m->json);
-    free(m->labels);
+    free(m->learned);
+    if (!m->whole) {
+        free(m->params.blocks);
+        free(m->json);
+        free(m->labels);
+    }
     free(m);
 }

@@ -9,13 +9,12 @@
 #include "base/sort.h"
 #include "config.h"
 #include "create.h"
-#include "image/resample.h"
-#include "interpolate.h"
 #include "kernels/kernels.h"
 #include "map.h"
 #include "match.h"
 #include "model.h"
 #include "params.h"
+#include "resize.h"
 #include "safetensors.h"
 #include "save.h"
 #include "stages/stem.h"
@@ -64,25 +63,6 @@ static bool any_negative(const float *x, size_t n) {
     for (size_t i = 0; i < n; i++)
         if (x[i] < 0) return true;
     return false;
-}
-
-/* Resizes a learned grid to the image's. The rows before the grid are copied. */
-static vit_status resize_positions(float *out, const float *in, const vit_config *c,
-                                   vit_error *why) {
-    size_t D = c->width, extra = (c->position_rows - vit_patches(c)) * D;
-    const size_t *from = c->position_grid;
-    const size_t to[2] = {vit_grid(c, 0), vit_grid(c, 1)};
-    memcpy(out, in, extra * sizeof *out);
-    if (c->position_resize > VIT_RESIZE_ANTIALIAS) {
-        interpolate(out + extra, in + extra, from, to, D, c->position_resize);
-        return VIT_OK;
-    }
-    size_t size = resample_size(from[0], from[1], to[0], to[1], D, VIT_BICUBIC);
-    void *scratch = size ? malloc(size) : NULL;
-    if (!scratch) return vit_fail(why, VIT_NO_MEMORY, "no memory to resize pos_embed");
-    resample(out + extra, in + extra, from[0], from[1], to[0], to[1], D, VIT_BICUBIC, scratch);
-    free(scratch);
-    return VIT_OK;
 }
 
 /* → the numbers in a row of the tensor. */
@@ -217,16 +197,21 @@ static void add(float *x, const float *y, size_t n) {
 }
 
 /* The class token may have a position of its own, which is added to the token. The tensors may come
- * in either order, because the token is 0 at first. */
+ * in either order, because the token is 0 at first. Positions that are resized are kept as they
+ * are, too, because vit_model_resize resizes them again. */
 static vit_status place_positions(vit_loader *l, float *out) {
     vit_model *m = l->model;
     const vit_config *c = &m->config;
     const float *unit = l->unit;
-    size_t own = c->class_position ? c->width : 0;
+    size_t own = c->class_position ? c->width : 0, bytes = (l->count - own) * sizeof *unit;
     add(m->params.class_token, unit, own);
-    if (weights_resize_positions(c)) return resize_positions(out, unit + own, c, &l->why);
-    memcpy(out, unit + own, l->param.count * sizeof *out);
-    return VIT_OK;
+    if (weights_resize_positions(c)) {
+        m->learned = malloc(bytes);
+        if (!m->learned) return vit_fail(&l->why, VIT_NO_MEMORY, "no memory to resize pos_embed");
+        memcpy(m->learned, unit + own, bytes);
+        m->bytes += bytes;
+    }
+    return positions_resize(out, unit + own, c, &l->why);
 }
 
 /* Places a unit that is a whole tensor and no matrix. */

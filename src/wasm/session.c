@@ -24,7 +24,8 @@ static struct session {
 _Static_assert(sizeof(size_t) == 4 && sizeof(void *) == 4, "JavaScript reads words of 32 bits");
 _Static_assert(sizeof(vit_placement) == 4 * sizeof(double), "JavaScript reads four doubles");
 
-static vit_model *model;
+static vit_model *whole, *resized; /* as it was opened; for the last other image size, or NULL */
+static const vit_model *model;     /* the one of both that runs */
 static vit_state *state;
 static size_t state_batch, state_threads;
 static vit_ablation without; /* what vitw_ablate set */
@@ -85,15 +86,23 @@ vit_status vitw_begin(size_t file_size, const char *json, size_t json_size, cons
     return begin_file(file_size, json, json_size, map, map_size, kernels);
 }
 
-vit_status vitw_end(void) {
-    vit_status status = end_file(&model);
-    if (status != VIT_OK) return status;
-    const vit_config *config = vit_model_config(model);
-    session.channels = config->channels;
+/* From now on this model runs. The state, the room for runs and the trace are those of another. */
+static void use(const vit_model *next) {
+    const vit_config *config = vit_model_config(model = next);
     session.rows = config->image_size[0];
     session.columns = config->image_size[1];
     session.grid_rows = vit_grid(config, 0);
     session.grid_columns = vit_grid(config, 1);
+    state_batch = reserved.batch = 0;
+    parts = (vit_trace){0};
+}
+
+vit_status vitw_end(void) {
+    vit_status status = end_file(&whole);
+    if (status != VIT_OK) return status;
+    use(whole);
+    const vit_config *config = vit_model_config(model);
+    session.channels = config->channels;
     session.prefix = vit_prefix(config);
     session.width = config->width;
     session.depth = config->depth;
@@ -109,6 +118,27 @@ vit_status vitw_end(void) {
     return session.json && session.layers && session.without && session.relevance_classes
                ? VIT_OK
                : vit_fail(&module_error, VIT_NO_MEMORY, "no memory left for the model");
+}
+
+static bool has_size(const vit_model *m, size_t rows, size_t columns) {
+    const size_t *size = vit_model_config(m)->image_size;
+    return size[0] == rows && size[1] == columns;
+}
+
+/* From now on images have this size. The positions of the last other size than the file's are kept.
+ * A failure changes nothing. */
+vit_status vitw_resize(size_t rows, size_t columns) {
+    if (!whole) return bad_call("expected a module with a model, got one without");
+    vit_model *next = has_size(whole, rows, columns) ? whole : resized;
+    if (!next || !has_size(next, rows, columns)) {
+        const size_t size[] = {rows, columns};
+        vit_status status = vit_model_resize(&next, whole, size, &module_error);
+        if (status) return status;
+        vit_close(resized);
+        resized = next;
+    }
+    use(next);
+    return VIT_OK;
 }
 
 /* Makes room for a run of `batch` images that keeps the attention of `layers` layers and, if

@@ -250,3 +250,21 @@ test("a layer, head or patch that the model does not have is a wrong command lin
     await refused(["attention", "--json", "--model", checkpoint(here), ...args, file], 2, message);
   }
 });
+
+test("--size gives the model larger images, in classify, embed and attention", { skip }, async (t) => {
+  const here = folder(t);
+  const photo = picture(60, 50, 3), file = here.write("a.png", await raw(photo).png().toBuffer());
+  const model = checkpoint(here), vit = await load(model, { variant });
+  const json = async (...args) => JSON.parse(await printed([...args, "--json", "--variant", variant, "--model", model, file]))[0];
+  const size = [24, 16], wide = ["--size", "24x16"];
+  const { patches, attention } = await vit.embed(photo, { size, attention: true });
+  assert.deepEqual((await json("embed", "--what", "patches", ...wide)).values, Array.from(patches));
+  const { classes } = await vit.classify(photo, { size: [24, 24], topK: 3 });
+  assert.deepEqual((await json("classify", "--top", "3", "--size", "24")).classes, classes);
+  const seen = await json("attention", "--map", "patch", "--patch", "5,3", ...wide, "--out", here.at("map.png"));
+  assert.deepEqual([seen.grid, seen.values], [[6, 4], Array.from(attention.fromPatch(5, 3))]);
+  const { width, height } = await sharp(here.at("map.png")).metadata();
+  assert.deepEqual([height, width], size.map((side) => side * 28));
+  await refused(["classify", "--model", model, "--size", "25", file], 1, /size: expected multiples of the patch, 4×4: the nearest are 24×24 and 28×28/);
+  await refused(["attention", "--json", "--model", model, "--map", "patch", "--patch", "6,3", ...wide, file], 2, /--patch: row: expected 0 to 5/);
+});

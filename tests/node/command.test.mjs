@@ -35,6 +35,8 @@ test("the command prints help and version, and refuses wrong command lines", asy
     [["classify", "--top", "0", "a.png"], /--top: expected a whole number from 1, got "0"/],
     [["classify", "--threads", "two", "a.png"], /--threads: expected a whole number from 1, got "two"/],
     [["classify", "--variant", "fast", "a.png"], /--variant: expected one of auto, .*, got "fast"/],
+    [["classify", "--size", "24x", "a.png"], /--size: expected a whole number from 1, got ""/],
+    [["embed", "--json", "--size", "24x16x8", "a.png"], /--size: expected one side or ROWSxCOLUMNS, got "24x16x8"/],
     [["info", "a", "b"], /model: expected one, got 2; see vitrine info --help/],
     [["embed", "a.png"], /--out: expected a file such as vectors.npy, got none/],
     [["embed", "--out", "a.png", "a.png"], /--out: expected a name that ends in .npy, got "a.png"/],

@@ -119,13 +119,13 @@ test("the bundle that opens folders is at most 2700 bytes, minified and gzipped,
   assert.match(read("dist/vit.js").toString(), /\bimport\("\.\/folder\.js"\)/);
 });
 
-test("all JavaScript of a page, minified, and one wasm module are at most 82 KB, gzipped, and by plain SIMD 79.5", async (t) => {
+test("all JavaScript of a page, minified, and one wasm module are at most 82.7 KB, gzipped, and by plain SIMD 80.5", async (t) => {
   const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli|^all|^commands|^pickle|^folder|^foreign|^structure|^settings|^examples|^impostors|^train|^train-worker)\.js$/.test(name));
   const javascript = (await Promise.all(scripts.map(weigh))).reduce((sum, bytes) => sum + bytes, 0);
   for (const build of [...variants, ...threaded]) {
     const total = javascript + (await weigh(`vit.${build}.wasm`));
     t.diagnostic(`${build}: ${total} bytes gzipped, ${javascript} of them JavaScript`);
-    assert.ok(total <= (build === "simd128" ? 79_500 : 82_000), `${build}: ${total} bytes, ${javascript} of them JavaScript`);
+    assert.ok(total <= (build === "simd128" ? 80_500 : 82_700), `${build}: ${total} bytes, ${javascript} of them JavaScript`);
   }
 });
 

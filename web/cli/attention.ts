@@ -1,8 +1,8 @@
 import { basename, extname, join, resolve } from "node:path";
-import { VitError } from "vitrine";
+import { VitError, type VitConfig } from "vitrine";
 import { type PhotoCommand, refusal, type Tools } from "./command.ts";
 import { bytesOf, npyHeader } from "./npy.ts";
-import { textOf, UsageError } from "./options.ts";
+import { SIZE_OPTION, sizeOf, textOf, UsageError } from "./options.ts";
 import { makeFolder, writeWhole } from "./output.ts";
 import { type HeatMap, overlay } from "./overlay.ts";
 import { type PhotoResult, withoutName } from "./photos.ts";
@@ -23,22 +23,25 @@ export const attention: PhotoCommand = {
   options: {
     out: { value: "FILE", help: "FILE.png, FILE.npy, or for several photos FOLDER/" },
     ...VIEW_OPTIONS,
+    ...SIZE_OPTION,
   },
   plan(values, files) {
     const lines = values["ndjson"] === true;
     const json = lines || values["json"] === true;
     const viewFor = readView(values);
+    const { size } = sizeOf(values);
     const out = textOf(values, "out");
     const outputs = outputsOf(out, files, json);
     return async (tools) => {
       const { terminal } = tools;
-      const view = viewFor(tools.vit.config);
+      const config = { ...tools.vit.config, ...(size && { image_size: size }) };
+      const view = viewFor(config);
       if (out !== undefined && isFolder(out)) await makeFolder(out);
       const reports: Report[] = [];
       for await (const group of tools.photos.groups(files)) {
         for (const read of group) {
           terminal.status(`${reports.length}/${files.length} photos`);
-          const report = await look(tools, view, read, outputs[reports.length]);
+          const report = await look(tools, config, view, read, outputs[reports.length]);
           if (report.error !== undefined) terminal.complain(`${report.file}: ${report.error}`);
           if (lines) terminal.printLine(report);
           reports.push(report);
@@ -50,25 +53,26 @@ export const attention: PhotoCommand = {
   },
 };
 
-async function look(tools: Tools, view: View, read: PhotoResult, out?: string): Promise<Report> {
+async function look(tools: Tools, config: VitConfig, view: View, read: PhotoResult, out?: string): Promise<Report> {
   if ("error" in read) return read;
   const { file, photo } = read;
-  const seen = await tools.vit.embed(photo, { attention: layersOf(view) }).catch(refusal);
+  const seen = await tools.vit.embed(photo, { attention: layersOf(view), size: config.image_size }).catch(refusal);
   if (seen instanceof VitError) return { file, error: withoutName(seen) };
   const { grid } = seen;
   const values = mapOf(seen.attention!, view);
-  if (out !== undefined) await write(out, tools, seen.input, { values, grid, patch: view.patch });
+  if (out !== undefined) await write(out, tools, config, seen.input, { values, grid, patch: view.patch });
   return { file, ...(out !== undefined && { out }), ...view, grid, values: Array.from(values) };
 }
 
 async function write(
   path: string,
-  { vit, photos }: Tools,
+  { photos }: Tools,
+  config: VitConfig,
   input: Float32Array,
   map: HeatMap,
 ): Promise<void> {
   if (path.endsWith(".npy")) return writeWhole(path, npyHeader(map.grid), bytesOf(map.values));
-  await writeWhole(path, await photos.png(overlay(input, vit.config, map)));
+  await writeWhole(path, await photos.png(overlay(input, config, map)));
 }
 
 /** The output of each photo: FILE for a single photo, or FOLDER/name.attention.png. */

@@ -1,6 +1,6 @@
-import { type Classification, type Vit, VitError } from "vitrine";
+import { type Classification, type ClassifyOptions, type Vit, VitError } from "vitrine";
 import { type PhotoCommand, refusal } from "./command.ts";
-import { textOf, whole } from "./options.ts";
+import { SIZE_OPTION, sizeOf, textOf, whole } from "./options.ts";
 import { type PhotoResult, withoutName } from "./photos.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -20,17 +20,19 @@ export const classify: PhotoCommand = {
       value: "K",
       help: `print the K most likely classes; ${DEFAULT_LINES} by default, ${DEFAULT_JSON} with JSON`,
     },
+    ...SIZE_OPTION,
   },
   plan(values, files) {
     const lines = values["ndjson"] === true;
     const json = lines || values["json"] === true;
     const top = textOf(values, "top");
     const topK = top === undefined ? (json ? DEFAULT_JSON : DEFAULT_LINES) : whole("--top", top, 1);
+    const options = { topK, ...sizeOf(values) };
     return async ({ vit, photos, terminal }) => {
       const answers: Answer[] = [];
       for await (const group of photos.groups(files)) {
         terminal.status(`${answers.length}/${files.length} photos`);
-        const judged = await judge(vit, group, topK);
+        const judged = await judge(vit, group, options);
         for (const answer of judged) {
           if ("error" in answer) terminal.complain(`${answer.file}: ${answer.error}`);
           else if (!json) printAnswer(terminal, answer);
@@ -45,9 +47,9 @@ export const classify: PhotoCommand = {
 };
 
 /** Classifies a group in one batch, or photo by photo where the model refuses one of them. */
-async function judge(vit: Vit, group: readonly PhotoResult[], topK: number): Promise<Answer[]> {
+async function judge(vit: Vit, group: readonly PhotoResult[], options: ClassifyOptions): Promise<Answer[]> {
   const images = group.flatMap((read) => ("photo" in read ? [read.photo] : []));
-  const together = await vit.classifyAll(images, { topK }).catch(refusal);
+  const together = await vit.classifyAll(images, options).catch(refusal);
   const answers: Answer[] = [];
   for (const read of group) {
     const { file } = read;
@@ -55,7 +57,7 @@ async function judge(vit: Vit, group: readonly PhotoResult[], topK: number): Pro
     else {
       const judged =
         together instanceof VitError
-          ? await vit.classify(read.photo, { topK }).catch(refusal)
+          ? await vit.classify(read.photo, options).catch(refusal)
           : together.shift()!;
       answers.push(answerOf(file, judged));
     }

@@ -1,7 +1,7 @@
-import type { Embedding } from "vitrine";
+import type { Embedding, EmbedOptions } from "vitrine";
 import type { PhotoCommand, Tools } from "./command.ts";
 import { bytesOf, npyHeader } from "./npy.ts";
-import { oneOf, textOf, UsageError } from "./options.ts";
+import { oneOf, SIZE_OPTION, sizeOf, textOf, UsageError } from "./options.ts";
 import { OutputFile } from "./output.ts";
 import { withoutName } from "./photos.ts";
 import type { Terminal } from "./terminal.ts";
@@ -22,9 +22,11 @@ export const embed: PhotoCommand = {
   options: {
     out: { value: "FILE.npy", help: "write float32 (photos, D), or (photos, N, D) of patches" },
     what: { value: "KIND", help: `${VECTORS.join(", ")}; ${VECTORS[0]} by default` },
+    ...SIZE_OPTION,
   },
   plan(values, files) {
     const kind = oneOf("--what", textOf(values, "what") ?? VECTORS[0], VECTORS);
+    const options = sizeOf(values);
     const out = textOf(values, "out");
     const lines = values["ndjson"] === true;
     const json = lines || values["json"] === true;
@@ -35,7 +37,7 @@ export const embed: PhotoCommand = {
       throw new UsageError(`--out: expected a name that ends in .npy, got "${out}"`);
     }
     return async (tools) => {
-      const vectors = vectorsOf(tools, files, kind);
+      const vectors = vectorsOf(tools, files, kind, options);
       if (out === undefined) await printVectors(tools.terminal, vectors, lines);
       else {
         const shape = await writeVectors(vectors, out, files.length);
@@ -51,6 +53,7 @@ async function* vectorsOf(
   { vit, photos, terminal }: Tools,
   files: readonly string[],
   kind: VectorName,
+  options: EmbedOptions,
 ): AsyncGenerator<Vector> {
   let done = 0;
   for await (const group of photos.groups(files)) {
@@ -58,7 +61,7 @@ async function* vectorsOf(
       const { file } = read;
       terminal.status(`${done++}/${files.length} photos`);
       if ("error" in read) throw new Error(`${file}: ${read.error}; nothing was written`);
-      const embedding = await vit.embed(read.photo).catch((cause: unknown) => {
+      const embedding = await vit.embed(read.photo, options).catch((cause: unknown) => {
         throw new Error(`${file}: ${withoutName(cause)}; nothing was written`, { cause });
       });
       yield { file, values: embedding[kind], shape: shapeOf(embedding, kind) };

@@ -79,6 +79,20 @@ export function whole(name: string, text: string, least: number, most = Infinity
   throw new UsageError(`${name}: expected a whole number ${range}, got "${text}"`);
 }
 
+/** The option of the commands that run a model on photos. */
+export const SIZE_OPTION: Options = {
+  size: { value: "SIDE", help: "the size of the model's image in pixels, such as 448, or rows and columns, such as 448x336" },
+};
+
+/** The size that {@link SIZE_OPTION} gives, as an option of the library. */
+export function sizeOf(values: Values): { size?: readonly [rows: number, columns: number] } {
+  const text = textOf(values, "size");
+  if (text === undefined) return {};
+  const [rows, columns = rows, ...more] = text.split("x");
+  if (more.length > 0) throw new UsageError(`--size: expected one side or ROWSxCOLUMNS, got "${text}"`);
+  return { size: [whole("--size", rows!, 1), whole("--size", columns!, 1)] };
+}
+
 /** A number from `least` to `most`, such as 0.1. */
 export function decimal(name: string, text: string, least: number, most: number): number {
   const number = /^(\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : NaN;

@@ -14,6 +14,7 @@ import { masksOf, type Replaced, type Without } from "./without.js";
 /** The functions in src/wasm/exports. */
 export const EXPORTS = [
   ...HEAP_EXPORTS,
+  "vitw_resize",
   "vitw_reserve",
   "vitw_prepare",
   "vitw_run",
@@ -39,6 +40,7 @@ const PLACEMENT_DOUBLES = 4;
 
 /** A session that runs a model. */
 export class ModelSession extends Session<(typeof SESSION_WORDS)[number], Exports> {
+  /** Of the last run. */
   #shape!: Shape;
   /** The number of runs that stored maps. The maps of the last one are on the heap. */
   #mapRuns = 0;
@@ -83,6 +85,7 @@ export class ModelSession extends Session<(typeof SESSION_WORDS)[number], Export
     const exports = this.exports;
     const { length: batch } = pictures;
     const layers = isTraced(wants) ? 0 : wants.attention.length; // a trace has the maps of all layers
+    this.#resize(wants.size);
     if (layers > 0) this.#mapRuns++; // also if the run fails, because the maps may move
     this.heap.check(exports.vitw_reserve(batch, layers, Number(wants.tokens)));
     pictures.forEach((picture, index) => this.#fill(index, picture));
@@ -93,6 +96,12 @@ export class ModelSession extends Session<(typeof SESSION_WORDS)[number], Export
     this.#ablate(wants.without);
     if (isTraced(wants)) this.heap.check(exports.vitw_trace(Number(wants.trace ?? false)));
     else this.heap.check(exports.vitw_run(batch, Number(layers > 0), Number(wants.tokens)));
+  }
+
+  #resize([rows, columns]: Wants["size"]): void {
+    if (rows === this.#shape.rows && columns === this.#shape.columns) return;
+    this.heap.check(this.exports.vitw_resize(rows, columns));
+    this.#shape = this.#readShape();
   }
 
   /** Sets what one run leaves out or replaces. Every run sets its own, so none inherits another's. */

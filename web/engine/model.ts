@@ -30,6 +30,8 @@ export interface Wants {
   /** Classes whose relevance is wanted; a number: that many of the likeliest. One image at a time. */
   readonly relevance?: readonly number[] | number;
   readonly without?: Without;
+  /** Of the images. */
+  readonly size: readonly [rows: number, columns: number];
 }
 
 /** One image's results. All are copies except attention that is left on the heap. */

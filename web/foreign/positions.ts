@@ -6,8 +6,8 @@ import type { Tensor } from "./family.js";
 import { type Completed, pairOf, prefixOf, rootOf, type Size, sizeOf } from "./sizes.js";
 
 /**
- * Says which image size the learned positions fit and how they are resized, if that is not the
- * image's own.
+ * Says how the learned positions are resized, as `size` of a call asks too, and which image size they
+ * fit, if that is not the image's own.
  */
 export function withPositions(checkpoint: Checkpoint, { config, assumed }: Completed): Completed {
   const position = checkpoint.tensor("pos_embed");
@@ -16,19 +16,16 @@ export function withPositions(checkpoint: Checkpoint, { config, assumed }: Compl
   const own = gridOf(pairOf(config.image_size), patch);
   const given = hasOwn(config, "position_size") ? gridOf(pairOf(config.position_size), patch) : undefined;
   const grid = positionsGrid(checkpoint, position, config, { own, given }) ?? own;
-  if (grid[0] === own[0] && grid[1] === own[1]) return { config, assumed };
   const { family } = checkpoint;
   const chosen = config.position_resize === "by_family" ? undefined : config.position_resize;
   const by = typeof family.resize === "function" ? family.resize(checkpoint, config) : family.resize;
   // DINOv2 with registers antialiases in every family.
   const resize = chosen ?? (prefixOf(config.prefix).register > 0 ? "antialias" : by);
+  const resized = resize === undefined ? config : { ...config, position_resize: resize };
+  if (grid[0] === own[0] && grid[1] === own[1]) return { config: resized, assumed };
   const guessed = !given && !family.squares && family.assumed?.includes("image_size");
   return {
-    config: {
-      ...config,
-      ...(grid !== given && { position_size: [grid[0] * patch[0], grid[1] * patch[1]] }),
-      ...(resize !== undefined && { position_resize: resize }),
-    },
+    config: { ...resized, ...(grid !== given && { position_size: [grid[0] * patch[0], grid[1] * patch[1]] }) },
     assumed: [...assumed, ...(resize === undefined ? ["position_resize"] : []), ...(guessed ? ["position_size"] : [])],
   };
 }
