@@ -16,6 +16,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST_CUTS = 8, GROUPS = 2 + MOST_CUTS }; /* images, whole drawings, cut ones */
 
@@ -107,7 +108,12 @@ static vit_status read_cuts(struct arguments *a, vit_error *why) {
 static vit_status choose_part(size_t *count, const struct arguments *a, const struct data_set *data,
                               vit_error *why) {
     *count = a->count ? a->count : a->first < data->count ? data->count - a->first : 0;
-    if (*count && *count <= data->count && a->first <= data->count - *count) return VIT_OK;
+    if (*count && *count <= data->count && a->first <= data->count - *count) {
+        if (!memchr(data->labels + a->first, NO_CLASS, *count)) return VIT_OK;
+        return vit_fail(why, VIT_BAD_ARGUMENT,
+                        "%s: --first %z --count %z: expected images of a class, got some of none",
+                        a->labels, a->first, *count);
+    }
     return vit_fail(why, VIT_BAD_ARGUMENT,
                     "%s: --first %z --count %z: expected a part of its %z images", a->images,
                     a->first, a->count, data->count);

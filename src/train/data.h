@@ -7,7 +7,7 @@
 
 struct data_set {
     uint8_t *images; /* (count, channels, rows, columns); of drawings 0 paper … 255 ink */
-    uint8_t *labels; /* (count) */
+    uint8_t *labels; /* (count), of a model with doubt also NO_CLASS */
     size_t count, channels, rows, columns;
 };
 

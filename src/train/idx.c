@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "data.h"
 #include "files.h"
+#include "strokes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,9 +155,10 @@ static vit_status check_against_model(const struct idx *images, const struct idx
     return VIT_OK;
 }
 
+/* Images of no class teach, or measure, doubt. */
 static vit_status check_labels(const struct idx *labels, const vit_config *config, vit_error *why) {
     for (size_t i = 0; i < labels->count; i++)
-        if (labels->bytes[i] >= config->classes)
+        if (labels->bytes[i] >= config->classes && !(config->doubt && labels->bytes[i] == NO_CLASS))
             return vit_fail(why, VIT_BAD_FILE, "%s: item %z has label %z; the model has %z classes",
                             labels->path, i, (size_t)labels->bytes[i], config->classes);
     return VIT_OK;

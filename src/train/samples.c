@@ -220,7 +220,8 @@ static struct sample draw_image(float *image, struct sample_room *room, const st
         augmenter_apply(image + c * plane, room->augment, s->augmenter, source + c * plane, solid,
                         s->recipe->seed, epoch, index);
     augmenter_colour(image, s->augmenter, channels, s->recipe->seed, epoch, index);
-    return (struct sample){.label = label, .advice = ADVICE_ALWAYS};
+    return (struct sample){.label = label,
+                           .advice = label == NO_CLASS ? ADVICE_NEVER : ADVICE_ALWAYS};
 }
 
 /* image → its own share of each pixel and the rest of `other`'s: Zhang et al., arXiv:1710.09412. */
@@ -251,15 +252,16 @@ static float paste(float *image, const float *other, const struct data_set *data
     return (float)((y.end - y.begin) * columns) / (float)plane;
 }
 
-/* Mixes another image of the epoch into a share of the images. The class of the larger part is the
- * label. */
+/* Mixes another image of the epoch into a share of the images that have a class. The class of the
+ * larger part is the label. */
 static struct sample mix_image(float *image, struct sample sample, struct sample_room *room,
                                const struct samples *s, size_t epoch, size_t index) {
     const struct recipe *recipe = s->recipe;
     struct rng rng = rng_stream(recipe->seed, RNG_MIX, epoch, index);
     double chance = rng_unit(&rng);
-    if (chance >= recipe->mixup + recipe->cutmix) return sample;
+    if (chance >= recipe->mixup + recipe->cutmix || sample.label == NO_CLASS) return sample;
     struct sample other = draw_image(room->other, room, s, epoch, rng_below(&rng, s->images));
+    if (other.label == NO_CLASS) return sample;
     float share = (float)rng_unit(&rng);
     if (chance < recipe->mixup)
         mix(image, room->other, data_values(s->data), share);

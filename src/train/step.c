@@ -121,7 +121,7 @@ static double class_loss(const struct stepper *s, size_t i, const float *logits,
                          loss, scale);
 }
 
-/* With doubt, drawings of no class teach the classes nothing, and unfinished ones little. */
+/* With doubt, samples of no class teach the classes nothing, and unfinished ones little. */
 static double class_share(const struct stepper *s, const struct sample *sample) {
     static const double UNFINISHED = 0.25;
     if (!s->recipe->config.doubt) return 1;
@@ -135,6 +135,10 @@ static double sample_loss(const struct stepper *s, size_t i, const float *logits
     double scale = 1 / (double)s->batch, share = class_share(s, sample), sum = 0;
     double loss = share * class_loss(s, i, logits, dlogits, (float)(share * scale));
     if (!s->recipe->config.doubt) return loss;
+    if (sample->mixed > 0) { /* an answer to two classes is neither right nor wrong */
+        dlogits[K] = 0;
+        return loss;
+    }
     for (size_t k = 0; k < K; k++) sum += exp((double)logits[k] - logits[answer]);
     return loss +
            vit_doubt_loss(dlogits + K, logits[K], 1 / sum, answer == sample->label, (float)scale);

@@ -7,6 +7,7 @@
 #include "train/evaluate.h"
 
 static const char STEM[] = GOLDEN_DIR "/../../weights/digits-stem.safetensors";
+static const char DOUBTING[] = GOLDEN_DIR "/../../weights/digits.safetensors";
 enum { COUNT = 300, EDGE = 12, CLASSES = 7, SKIPPED = 40 };
 
 /* ---- Labelled images ---------------------------------------------------- */
@@ -172,6 +173,13 @@ TEST("vit calibrate refuses wrong options and files with a message, and writes n
     CHECK(code == 1 && strstr(said, "No such file"), "no file: %d: %s", code, said);
     code = calibrate(MODEL, file_at("none/x"), "--first 40");
     CHECK(code == 1 && strstr(said, "cannot be written"), "no folder: %d: %s", code, said);
+    static const uint8_t paper[2 * 28 * 28], labels[] = {0, NO_CLASS};
+    put_idx("paper.idx", 2, 28, paper);
+    put_idx("none.idx", 2, 0, labels);
+    code = vit("calibrate --model %s --out %s --images %s --labels %s", DOUBTING, out,
+               file_at("paper.idx"), file_at("none.idx"));
+    CHECK(code == 1 && strstr(said, "expected images of a class, got some of none"), "%d: %s", code,
+          said);
     CHECK(!exists(out) && !exists(file_at("refused.safetensors.part")), "something is written");
 }
 

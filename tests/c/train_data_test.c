@@ -31,8 +31,10 @@ static struct idx_pair good_pair(void) {
     return pair;
 }
 
-static vit_status open_pair(struct data_set *data, const struct idx_pair *pair, vit_error *why) {
+static vit_status open_pair_for(bool doubt, struct data_set *data, const struct idx_pair *pair,
+                                vit_error *why) {
     struct recipe recipe = recipe_of(RECIPE);
+    recipe.config.doubt = doubt;
     char images[256], labels[256];
     strcpy(images, scratch_path("images"));
     strcpy(labels, scratch_path("labels"));
@@ -41,6 +43,10 @@ static vit_status open_pair(struct data_set *data, const struct idx_pair *pair, 
     vit_status status = data_open(data, images, labels, &recipe.config, why);
     recipe_close(&recipe);
     return status;
+}
+
+static vit_status open_pair(struct data_set *data, const struct idx_pair *pair, vit_error *why) {
+    return open_pair_for(false, data, pair, why);
 }
 
 static void expect_refused(const struct idx_pair *pair, const char *what, const char *words) {
@@ -121,6 +127,21 @@ TEST("images of several channels are read from IDX of rank 4, and no others are 
     recipe_close(&recipe);
 }
 
+TEST("a model with doubt takes images of no class, but none of a class that it lacks") {
+    struct idx_pair pair = good_pair();
+    struct data_set data;
+    vit_error why = {""};
+    pair.labels[8 + 1] = NO_CLASS;
+    MUST(open_pair_for(true, &data, &pair, &why));
+    CHECK(data.labels[1] == NO_CLASS, "label %d", data.labels[1]);
+    data_close(&data);
+    pair.labels[8 + 1] = NO_CLASS - 1;
+    CHECK(open_pair_for(true, &data, &pair, &why) == VIT_BAD_FILE &&
+              strstr(why.text, "item 1 has label 254"),
+          "%s", why.text);
+    data_close(&data);
+}
+
 TEST("a broken IDX file is refused with a message that says why") {
     struct idx_pair pair;
     for (size_t cut = 0; cut < 16 + IMAGES * PIXELS; cut += cut < 20 ? 1 : 50) {
@@ -149,6 +170,8 @@ TEST("a broken IDX file is refused with a message that says why") {
     pair = good_pair();
     pair.labels[8 + 2] = 3;
     expect_refused(&pair, "a fourth class of three", "item 2 has label 3");
+    pair.labels[8 + 2] = NO_CLASS;
+    expect_refused(&pair, "an image of no class", "item 2 has label 255");
     pair = good_pair();
     pair.labels[7] = IMAGES - 1;
     pair.labels_size--;

@@ -209,7 +209,7 @@ TEST("with doubt, a run learns the classes, and to doubt what is of none") {
         if (bars.labels[i] == 2) bars.labels[i] = NO_CLASS;
     const char *json = recipe_with("\"classes\": 3", "\"classes\": 2, \"doubt\": true");
     json = replaced(json, "\"a\", \"b\", \"c\"", "\"a\", \"b\"");
-    json = replaced(json, "\"epochs\": 6", "\"epochs\": 30");
+    json = replaced(json, "\"epochs\": 6", "\"mixup\": 0.2, \"epochs\": 30");
     training_open_on(&t, replaced(json, "\"labels\"", "\"uncertain_below\": 0.5, \"labels\""), bars,
                      NULL);
     go_on(&t, SIZE_MAX);
@@ -383,6 +383,38 @@ TEST("mixed images are made of two, and their labels have the shares of the imag
         }
     CHECK(blended > 110 && blended < 210, "%zu of 400 blended", blended);
     CHECK(pasted > 90 && pasted < 200, "%zu of 400 pasted", pasted);
+    sample_room_close(&room);
+    samples_close(&samples);
+    data_close(&colours);
+    recipe_close(&recipe);
+}
+
+TEST("images of no class are mixed with none and into none, and no teacher's answer counts for "
+     "them") {
+    struct data_set colours = make_colours(40);
+    struct recipe recipe =
+        recipe_of(replaced(colour_recipe(), "\"labels\"", "\"doubt\": true, \"labels\""));
+    recipe.validation = 0;
+    recipe.mixup = recipe.cutmix = 0.5;
+    for (size_t i = 0; i < 40; i += 2) colours.labels[i] = NO_CLASS;
+    struct samples samples;
+    struct sample_room room;
+    vit_error why = {""};
+    MUST(samples_open(&samples, &recipe, &colours, NULL, &why));
+    REQUIRE(sample_room_open(&room, &samples), "no room");
+    size_t mixed = 0;
+    for (size_t epoch = 0; epoch < 10; epoch++)
+        for (size_t i = 0; i < 40; i++) {
+            float image[COLOURS * PIXELS];
+            struct sample sample = sample_draw(image, &room, &samples, epoch, i);
+            bool none = i % 2 == 0;
+            CHECK((sample.label == NO_CLASS) == none, "label %d of image %zu", sample.label, i);
+            CHECK((sample.advice == ADVICE_NEVER) == none, "advice %d", sample.advice);
+            CHECK(sample.mixed == 0 || (!none && sample.other < COLOURS), "image %zu: %g of %d", i,
+                  (double)sample.mixed, sample.other);
+            mixed += sample.mixed > 0;
+        }
+    CHECK(mixed > 60 && mixed < 140, "%zu of 200 mixed", mixed); /* half meet one of a class */
     sample_room_close(&room);
     samples_close(&samples);
     data_close(&colours);

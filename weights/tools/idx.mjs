@@ -1,6 +1,7 @@
 // node weights/tools/idx.mjs FOLDER OUT: packs images in folders by class for `vit train --data OUT`, which
 // decodes none: as IDX files, train-images-idx4-ubyte.gz (count, 3, rows, columns) and train-labels-idx1-ubyte.gz.
-// The classes take turns, so that any last part of the images, as for validation, has all of them.
+// The classes take turns, so that any last part of the images, as for validation, has all of them. Before them all come the
+// images of a folder called "none", which are of no class: a model with doubt learns from them what it does not know.
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -14,12 +15,17 @@ const idx = (shape, data) => {
   return gzipSync(Buffer.concat([header, data]));
 };
 
+/** Of no class, in src/train/strokes.h. */
+const NONE = { folder: "none", label: 255 };
+
 /** Paths and class numbers, class by class in turn. */
 function inTurn(folder) {
-  const classes = readdirSync(folder).sort();
-  const files = classes.map((name) => readdirSync(join(folder, name)).sort().map((file) => join(folder, name, file)));
-  const most = Math.max(...files.map(({ length }) => length));
-  return Array.from({ length: most }, (_, turn) => files.flatMap((of, label) => (of[turn] ? [{ path: of[turn], label }] : []))).flat();
+  const filesOf = (name) => readdirSync(join(folder, name)).sort().map((file) => join(folder, name, file));
+  const folders = readdirSync(folder).sort(), classes = folders.filter((name) => name !== NONE.folder).map(filesOf);
+  const none = folders.includes(NONE.folder) ? filesOf(NONE.folder).map((path) => ({ path, label: NONE.label })) : [];
+  const most = Math.max(...classes.map(({ length }) => length));
+  const turns = Array.from({ length: most }, (_, turn) => classes.flatMap((of, label) => (of[turn] ? [{ path: of[turn], label }] : [])));
+  return [none, ...turns].flat();
 }
 
 const [folder, out] = process.argv.slice(2);
@@ -42,4 +48,4 @@ for (const { path } of all) {
 mkdirSync(out, { recursive: true });
 writeFileSync(join(out, "train-images-idx4-ubyte.gz"), idx([all.length, 3, ...size], Buffer.concat(planes)));
 writeFileSync(join(out, "train-labels-idx1-ubyte.gz"), idx([all.length], Buffer.from(all.map(({ label }) => label))));
-console.log(`${out}: ${all.length} images of ${size.join("×")}, ${new Set(all.map(({ label }) => label)).size} classes`);
+console.log(`${out}: ${all.length} images of ${size.join("×")}, ${new Set(all.map(({ label }) => label).filter((label) => label !== NONE.label)).size} classes`);
