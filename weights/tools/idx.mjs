@@ -1,5 +1,5 @@
-// node weights/tools/idx.mjs FOLDER OUT: packs images in folders by class for `vit train --data OUT`, which
-// decodes none: as IDX files, train-images-idx4-ubyte.gz (count, 3, rows, columns) and train-labels-idx1-ubyte.gz.
+// node weights/tools/idx.mjs FOLDER OUT [t10k]: packs images in folders by class for `vit train --data OUT`, which
+// decodes none: as IDX files, train-images-idx4-ubyte.gz (count, 3, rows, columns) and train-labels-idx1-ubyte.gz, or t10k- for images to measure by.
 // The classes take turns, so that any last part of the images, as for validation, has all of them. Before them all come the
 // images of a folder called "none", which are of no class: a model with doubt learns from them what it does not know.
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
@@ -28,9 +28,9 @@ function inTurn(folder) {
   return [none, ...turns].flat();
 }
 
-const [folder, out] = process.argv.slice(2);
+const [folder, out, part = "train"] = process.argv.slice(2);
 if (!folder || !out) {
-  console.log("node weights/tools/idx.mjs FOLDER OUT: packs images of one size, in folders by class, as IDX files");
+  console.log("node weights/tools/idx.mjs FOLDER OUT [t10k]: packs images of one size, in folders by class, as IDX files");
   process.exit(process.argv.length > 2 ? 1 : 0);
 }
 const all = inTurn(folder), planes = [];
@@ -46,6 +46,6 @@ for (const { path } of all) {
   if (planes.length % 5000 === 0) console.error(`${planes.length} of ${all.length} images`);
 }
 mkdirSync(out, { recursive: true });
-writeFileSync(join(out, "train-images-idx4-ubyte.gz"), idx([all.length, 3, ...size], Buffer.concat(planes)));
-writeFileSync(join(out, "train-labels-idx1-ubyte.gz"), idx([all.length], Buffer.from(all.map(({ label }) => label))));
+writeFileSync(join(out, `${part}-images-idx4-ubyte.gz`), idx([all.length, 3, ...size], Buffer.concat(planes)));
+writeFileSync(join(out, `${part}-labels-idx1-ubyte.gz`), idx([all.length], Buffer.from(all.map(({ label }) => label))));
 console.log(`${out}: ${all.length} images of ${size.join("×")}, ${new Set(all.map(({ label }) => label).filter((label) => label !== NONE.label)).size} classes`);

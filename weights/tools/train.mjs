@@ -1,9 +1,10 @@
-// npm run train: remakes a model of weights/ from its recipe, calibrates it and measures it. The
-// default model is remade in int8 too. Options after `--`, such as --threads 4, go to `vit train`.
+// npm run train: remakes a model of weights/ from its recipe, calibrates it and measures it. digits
+// and photos are remade in int8 too. Options after `--`, such as --threads 4, go to `vit train`.
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { cmake } from "../../web/scripts/build.mjs";
-import { findStrokes, mnist, readDigits } from "../../web/scripts/data.mjs";
+import { findStrokes, mnist } from "../../web/scripts/data.mjs";
 import { explain } from "./explain.mjs";
 import { finish } from "./finish.mjs";
 import { files as hands } from "./hands.mjs";
@@ -15,11 +16,25 @@ const suffix = ".recipe.json";
 const names = readdirSync(join(root, "weights")).filter((name) => name.endsWith(suffix))
   .map((name) => name.slice(0, -suffix.length));
 const [usual, teacher] = ["digits", "digits-stem"];
+const LABELS_HEAD = 8; // bytes of an IDX file's header
+
+/** The data sets of models that do not learn from MNIST. */
+const SETS = {
+  fashion: {
+    data: "/usr/share/datasets/fashion-mnist",
+    from: "Debian's package dataset-fashion-mnist has it: Fashion-MNIST (Xiao, Rasul & Vollgraf, arXiv:1708.07747)",
+  },
+  photos: {
+    data: join(root, "build", "train", "photos"),
+    from: "weights/tools/photos.mjs and weights/tools/idx.mjs gather it",
+  },
+};
 
 const help = `npm run train [-- NAME] [OPTIONS OF vit train]
 
 Remakes weights/NAME.safetensors from weights/NAME.recipe.json (NAME: ${names.join(", ")};
-${usual} where none is given), with MNIST from $VITRINE_DATA or its mirrors.
+${usual} where none is given), with MNIST from $VITRINE_DATA or its mirrors. fashion, which we do
+not ship, goes into build/train.
 Where the recipe has "drawings", pens' are in $VITRINE_DATA or
 in strokes beside it, and the model is calibrated by the validation part: by images and
 drawings, and by half-drawn ones where it has "unfinished". A recipe that trains on all has the
@@ -41,8 +56,9 @@ weights/explain.safetensors.gz. Models that build/explain has already are not tr
   --help                                       this text`;
 
 /** The native command built, and where the data are. */
-async function prepared(pens) {
+async function prepared(pens, set) {
   setup.node();
+  if (set && !existsSync(set.data)) throw new Trouble(`no images in ${set.data}: ${set.from}`);
   const strokes = pens && findStrokes();
   if (pens && !strokes) {
     throw new Trouble(`no pen drawings: expected pendigits-train.jsonl.gz in $VITRINE_DATA or in strokes beside it,
@@ -51,7 +67,7 @@ async function prepared(pens) {
   }
   await setup.native();
   await timed("native command", () => cmake("native", { targets: ["vit"] }));
-  return { data: await mnist(), strokes };
+  return { data: set?.data ?? (await mnist()), strokes };
 }
 
 await main(async () => {
@@ -65,14 +81,15 @@ await main(async () => {
     const { data, strokes } = await prepared(true);
     return explain({ data, strokes, words });
   }
-  const path = `weights/${name}${suffix}`, model = `weights/${name}.safetensors`;
+  const path = `weights/${name}${suffix}`, set = SETS[name];
+  const model = `${name === "fashion" ? "build/train" : "weights"}/${name}.safetensors`;
   const recipe = JSON.parse(readFileSync(join(root, path), "utf8")), { training } = recipe;
   const teaching = training.distillation > 0 ? ["--teacher", `weights/${teacher}.safetensors`] : [];
   const pens = training.drawings > 0;
-  const { data, strokes } = await prepared(pens);
-  const file = (name) => join(data, `${name}-ubyte.gz`);
+  const { data, strokes } = await prepared(pens, set);
+  const file = (name) => join(data, `${name}-ubyte.gz`), images = recipe.model.channels === 1 ? "images-idx3" : "images-idx4";
   const command = (...words) => run(vit, words, { terminal: true });
-  const [drawn, drawnLater] = recipe.model.doubt ? hands : [strokes, strokes];
+  const [drawn, drawnLater] = recipe.model.doubt && pens ? hands : [strokes, strokes];
   if (pens && !existsSync(drawn)) throw new Trouble(`no drawings in ${drawn}: weights/tools/hands.mjs gathers them`);
   const drawings = pens ? ["--strokes", drawn] : [];
   const halves = pens && training.unfinished > 0 ? ["--points", "0.5"] : [];
@@ -82,25 +99,25 @@ await main(async () => {
     return command("train", "--data", data, ...learnt, "--recipe", recipe, "--out", out, ...teaching, ...more, ...words);
   };
   const calibrate = (model) => {
-    const { length } = readDigits(data, "train").labels;
+    const length = gunzipSync(readFileSync(file("train-labels-idx1"))).length - LABELS_HEAD;
     return command("calibrate", "--model", model, "--out", model, "--first", `${length - training.validation}`,
-      ...drawings, ...(recipe.model.doubt ? ["--points", "0.5,0.75"] : halves), "--images", file("train-images-idx3"), "--labels", file("train-labels-idx1"));
+      ...drawings, ...(recipe.model.doubt && pens ? ["--points", "0.5,0.75"] : halves), "--images", file(`train-${images}`), "--labels", file("train-labels-idx1"));
   };
   if (existsSync(join(root, `weights/${name}.finish.json`))) {
     await finish({ name, path, recipe, words, calibrate, train });
   } else {
     await train(path, model);
-    if (pens && training.validation > 0) await calibrate(model);
+    if ((pens || set) && training.validation > 0) await calibrate(model);
   }
 
   const measured = [model];
-  if (name === usual) {
+  if (name === usual || name === "photos") {
     measured.push(`weights/${name}-int8.safetensors`);
     await command("quantize", "--model", model, "--out", measured[1]);
   }
   for (const path of measured) {
     const measure = (...words) => command("eval", "--model", path, ...words);
-    await measure("--images", file("t10k-images-idx3"), "--labels", file("t10k-labels-idx1"));
+    await measure("--images", file(`t10k-${images}`), "--labels", file("t10k-labels-idx1"));
     if (pens) await measure(...drawings, "--writers", "held-out");
     if (halves.length) await measure(...drawings, "--writers", "held-out", ...halves);
   }
