@@ -276,7 +276,8 @@ static vit_status place_param(struct placement *places, const struct param *para
     struct param part = *param;
     size_t row = 0, each = param->count / param->shape[0];
     if (n == 0) return missing(param, map, why);
-    static const char *const most[] = {"one tensor", "at most two tensors", "at most three tensors"};
+    static const char *const most[] = {"one tensor", "at most two tensors",
+                                       "at most three tensors"};
     size_t parts = parts_of(param);
     if (n > parts)
         return vit_fail(why, VIT_BAD_ARGUMENT, "map: %s: expected %s, got %z", param->name,
