@@ -39,7 +39,7 @@ static void sizes(size_t n[NUMBERS], const vit_config *c) {
     n[one] = 1, n[three] = 3;
     n[nF] = head_features(c), n[nH] = c->head_hidden, n[nlast] = n[nH] ? n[nH] : n[nF],
     n[nD] = c->width, n[nM] = c->mlp_width, n[nG] = mlp_rows(c), n[nK] = vit_logits(c),
-    n[nh] = c->heads;
+    n[nh] = c->heads, n[npool] = pool_mlp_width(c);
     n[nd] = head_width(c), n[nA] = attention_width(c), n[n3A] = 3 * n[nA], n[n3D] = 3 * n[nD];
     n[nP] = patch_side(c, 0), n[nQ] = patch_side(c, 1), n[nR] = relative_rows(c);
     n[nS] = c->channels;

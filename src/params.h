@@ -15,6 +15,7 @@
 enum number {
     one, three,
     nF, /* numbers that are pooled: D or 2D */
+    npool, /* numbers between the two layers of the pool's MLP */
     nH, nlast, /* numbers between the head's two layers; that feed its last one */
     nD, nM, nG, nK, nh, nd, nA, n3A, n3D, nP, nQ, nR, nC, nregisters, npositions,
     npatch,                           /* numbers of a patch, after the stem */
@@ -95,9 +96,9 @@ enum number {
     X(pool_proj_bias, "attn_pool.proj.bias", BIAS, has_pooling, nD)                                \
     X(pool_norm_gain, "attn_pool.norm.weight", GAIN, has_pooling, nD)                              \
     X(pool_norm_bias, "attn_pool.norm.bias", BIAS, has_pooling, nD)                                \
-    X(pool_fc1_weight, "attn_pool.mlp.fc1.weight", MATRIX, has_pooling, nM, nD)                    \
-    X(pool_fc1_bias, "attn_pool.mlp.fc1.bias", BIAS, has_pooling, nM)                              \
-    X(pool_fc2_weight, "attn_pool.mlp.fc2.weight", MATRIX, has_pooling, nD, nM)                    \
+    X(pool_fc1_weight, "attn_pool.mlp.fc1.weight", MATRIX, has_pooling, npool, nD)                 \
+    X(pool_fc1_bias, "attn_pool.mlp.fc1.bias", BIAS, has_pooling, npool)                           \
+    X(pool_fc2_weight, "attn_pool.mlp.fc2.weight", MATRIX, has_pooling, nD, npool)                 \
     X(pool_fc2_bias, "attn_pool.mlp.fc2.bias", BIAS, has_pooling, nD)                              \
     X(hidden_weight, "pre_logits.weight", MATRIX, has_hidden, nH, nF)                              \
     X(hidden_bias, "pre_logits.bias", BIAS, has_hidden, nH)                                        \

@@ -93,6 +93,14 @@ size_t head_features(const vit_config *c) {
     return c->pool == VIT_POOL_CLASS_MEAN ? 2 * c->width : c->width;
 }
 
+size_t pool_heads(const vit_config *c) {
+    return c->pool_heads ? c->pool_heads : c->heads;
+}
+
+size_t pool_mlp_width(const vit_config *c) {
+    return c->pool_mlp_width ? c->pool_mlp_width : c->mlp_width;
+}
+
 size_t pooled_rows(const vit_config *c) {
     if (c->pool == VIT_POOL_CLASS_MEAN && c->pool_prefix) return vit_tokens(c) - 1;
     return c->pool_prefix || c->pool == VIT_POOL_PRR ? vit_tokens(c) : vit_patches(c);

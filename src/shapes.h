@@ -37,6 +37,10 @@ bool learns_positions(const vit_config *config);
 /* Numbers that feed the head: D, or 2D if the pool is class_mean. */
 size_t head_features(const vit_config *config);
 
+/* The heads of a pool by attention, and the numbers between the two layers of its MLP. */
+size_t pool_heads(const vit_config *config);
+size_t pool_mlp_width(const vit_config *config);
+
 /* How many tokens a pool reads that is not the class token: it reads the last ones. */
 size_t pooled_rows(const vit_config *config);
 

@@ -36,8 +36,8 @@ enum { VIT_STEM_MOST = 6 };
 #define VIT_FIELD_PREPARE(key, of) vit_##of key;
 
 typedef struct vit_config {
-    /* image_size, patch_size, channels and so on. Without their keys head_width and position_size
-     * are 0. */
+    /* image_size, patch_size, channels and so on. Without their keys head_width, position_size
+     * and the like are 0. */
 #define VIT_KEY(key, type, of, standard) VIT_FIELD_##type(key, of)
 #include "config.def"
     struct {               /* the rest of `prepare`, if its kind is photo */

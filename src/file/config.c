@@ -324,14 +324,17 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
                 c->patch_size[i], stem_stride(c));
     bool pools_heads = c->pool == VIT_POOL_ATTENTION || c->pool == VIT_POOL_PRR;
     bool wide = c->head_width && c->head_width * c->heads != c->width;
-    if (wide && (c->attention == VIT_PER_HEAD || pools_heads))
+    if (wide && c->attention == VIT_PER_HEAD)
         return vit_fail(why, VIT_BAD_CONFIG,
-                        "config: head_width: expected none if attention is per_head or if pool is "
-                        "attention or prr");
+                        "config: head_width: expected none if attention is per_head");
     if (!c->head_width && c->width % c->heads)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: heads: expected a divisor of width %z, got %z", c->width,
                         c->heads);
+    if (pools_heads && c->width % pool_heads(c))
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "config: pool_heads: expected a divisor of width %z, got %z", c->width,
+                        pool_heads(c));
     if (c->position == VIT_SINCOS2D && c->width % 4)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: width: expected a multiple of 4 for sincos2d, got %z", c->width);
@@ -508,6 +511,8 @@ char *config_print(size_t *size, const vit_config *config, const char *json, siz
     if (!out) return NULL;
     json_read(&given, json, json_size);
     whole.head_width = head_width(config);
+    whole.pool_heads = pool_heads(config);
+    whole.pool_mlp_width = pool_mlp_width(config);
     for (int i = 0; i < 2 && !config->position_size[0]; i++)
         whole.position_size[i] = config->position_grid[i] == vit_grid(config, i)
                                      ? config->image_size[i]

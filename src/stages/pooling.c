@@ -20,15 +20,15 @@ void pooling_lay_out(struct pooling *room, struct arena *arena, const vit_model 
     room->qkv = arena_floats(arena, N, 3, D);
     room->query = arena_floats(arena, 3, D);
     room->mixed = arena_floats(arena, batch, D);
-    room->hidden = arena_floats(arena, batch, m->config.mlp_width);
+    room->hidden = arena_floats(arena, batch, pool_mlp_width(&m->config));
 }
 
 /* Adds one query's weighted mean of the values to mixed (D), head by head. Keys are `step` floats
  * apart, and values too. */
 static void mix(const vit_model *m, float *mixed, float *scores, const float *query,
                 const float *keys, const float *values, size_t step, size_t rows) {
-    size_t d = head_width(&m->config);
-    for (size_t head = 0; head < m->config.heads; head++) {
+    size_t heads = pool_heads(&m->config), d = m->config.width / heads;
+    for (size_t head = 0; head < heads; head++) {
         const float *key = keys + head * d, *value = values + head * d;
         for (size_t t = 0; t < rows; t++) {
             float sum = 0;
@@ -57,7 +57,7 @@ void pooling_forward(const vit_model *m, float *pooled, const struct pooling *ro
     const struct vit_kernels *k = m->kernels;
     const struct vit_params *p = &m->params;
     size_t T = vit_tokens(&m->config), N = pooled_rows(&m->config);
-    size_t D = m->config.width, M = m->config.mlp_width;
+    size_t D = m->config.width, M = pool_mlp_width(&m->config);
     k->matmul(room->query, 3 * D, p->pool_latent, D, p->pool_qkv_weight, p->pool_qkv_bias,
               VIT_LINEAR, false, 1, 3 * D, D);
     for (size_t i = 0; i < batch; i++) {

@@ -149,6 +149,8 @@ static void check_whole(const char *json) {
     for (size_t i = 0; i < COUNT; i++)
         CHECK(ROWS[i].photo || json_get(&root, ROWS[i].key, &value), "%s is missing", ROWS[i].key);
     first.head_width = head_width(&first);
+    first.pool_heads = pool_heads(&first);
+    first.pool_mlp_width = pool_mlp_width(&first);
     if (!first.position_size[0])
         memcpy(first.position_size, first.image_size, sizeof first.image_size);
     if (!first.patch_stride[0])

@@ -403,6 +403,43 @@ static inline void twin_branch(double *x, double *map, const struct twin *t, siz
     free(out);
 }
 
+/* What a learned query gathers from the last N tokens, by some heads; then an MLP: pooled (D). */
+static inline void twin_pool(double *pooled, const struct twin *t, const double *tokens) {
+    size_t D = t->c.width, h = t->c.pool_heads ? t->c.pool_heads : t->c.heads, d = D / h;
+    size_t M = t->c.pool_mlp_width ? t->c.pool_mlp_width : t->c.mlp_width;
+    size_t N = t->c.pool_prefix ? t->T : t->N;
+    const double *w = twin_tensor(t, "attn_pool.qkv.weight");
+    const double *bias = twin_tensor(t, "attn_pool.qkv.bias");
+    double *query = doubles(D), *kv = doubles(N * 2 * D), *scores = doubles(N);
+    double *mixed = doubles(D), *wide = doubles(M);
+    twin_linear(query, twin_tensor(t, "attn_pool.latent"), w, bias, D, D);
+    tokens += (t->T - N) * D;
+    for (size_t n = 0; n < N; n++)
+        twin_linear(kv + n * 2 * D, tokens + n * D, w + D * D, bias + D, 2 * D, D);
+    for (size_t head = 0; head < h; head++) {
+        for (size_t n = 0; n < N; n++) {
+            scores[n] = 0;
+            for (size_t i = head * d; i < (head + 1) * d; i++)
+                scores[n] += query[i] * kv[n * 2 * D + i] / sqrt((double)d);
+        }
+        twin_softmax(scores, N);
+        for (size_t n = 0; n < N; n++)
+            for (size_t i = head * d; i < (head + 1) * d; i++)
+                mixed[i] += scores[n] * kv[(n * 2 + 1) * D + i];
+    }
+    twin_linear(pooled, mixed, twin_tensor(t, "attn_pool.proj.weight"),
+                twin_tensor(t, "attn_pool.proj.bias"), D, D);
+    twin_norm(mixed, pooled, twin_tensor(t, "attn_pool.norm.weight"),
+              twin_tensor(t, "attn_pool.norm.bias"), t->c.norm_eps, D);
+    twin_linear(wide, mixed, twin_tensor(t, "attn_pool.mlp.fc1.weight"),
+                twin_tensor(t, "attn_pool.mlp.fc1.bias"), M, D);
+    for (size_t i = 0; i < M; i++) wide[i] = twin_activation((int)t->c.activation, wide[i]);
+    twin_linear(mixed, wide, twin_tensor(t, "attn_pool.mlp.fc2.weight"),
+                twin_tensor(t, "attn_pool.mlp.fc2.bias"), D, M);
+    for (size_t i = 0; i < D; i++) pooled[i] += mixed[i];
+    free(query), free(kv), free(scores), free(mixed), free(wide);
+}
+
 /* tokens (T,D) → logits (K). */
 static inline void twin_logits(double *logits, const struct twin *t, const double *tokens) {
     size_t D = t->c.width, K = vit_logits(&t->c);
@@ -413,6 +450,7 @@ static inline void twin_logits(double *logits, const struct twin *t, const doubl
             pooled[i] = 0;
             for (size_t a = t->prefix; a < t->T; a++) pooled[i] += tokens[a * D + i] / (double)t->N;
         }
+    if (t->c.pool == VIT_POOL_ATTENTION) twin_pool(pooled, t, tokens);
     if (t->c.fc_norm)
         twin_norm(pooled, pooled, twin_tensor(t, "fc_norm.weight"), twin_tensor(t, "fc_norm.bias"),
                   t->c.norm_eps, D);

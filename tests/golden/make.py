@@ -21,7 +21,7 @@ NAME.golden.safetensors  its results for a batch of B images; every tensor is F3
     dlogits    (B,K)         the loss's gradient by the logits
     grad.NAME                the loss's gradient by each tensor of the model, in that tensor's
                              shape; by a resized pos_embed, in the shape after resizing
-    relevance  (B,K,N)       of each class, by gradient × attention
+    relevance  (B,K,N)       of each class, by gradient × attention, if the pool is class or mean
 
 The same PyTorch on the same kind of machine gives the same bytes each time.
 """
@@ -109,6 +109,9 @@ CASES = {
     "gated": dict(mlp="gated", activation="silu", mlp_width=19),
     "gated_norm": dict(
         mlp="gated", activation="silu", mlp_norm=True, norm="post", layer_scale=True, pool="mean"),
+    "attention_pool": dict(
+        image_size=[12, 8], width=24, position="rotary", LEARNED_TOO=True, pool="attention", pool_heads=4,
+        pool_mlp_width=19, pool_prefix=True),
 }
 
 DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
@@ -269,6 +272,29 @@ class Mlp(nn.Module):
         return self.fc2(self.norm(self.activation(self.fc1(x))))
 
 
+class AttentionPool(nn.Module):
+    """A learned query gathers from the tokens; then comes an MLP. The names are timm's."""
+
+    def __init__(self, c):
+        super().__init__()
+        D, self.heads = c["width"], c.get("pool_heads", c["heads"])
+        self.latent = nn.Parameter(torch.empty(1, 1, D))
+        self.qkv = nn.Linear(D, 3 * D)
+        self.proj = nn.Linear(D, D)
+        self.norm = nn.LayerNorm(D, eps=c["norm_eps"])
+        self.mlp = Mlp(dict(c, mlp_width=c.get("pool_mlp_width", c["mlp_width"])))
+
+    def forward(self, x):
+        D = x.shape[-1]
+        weight, bias = self.qkv.weight, self.qkv.bias
+        q = F.linear(self.latent, weight[:D], bias[:D])
+        k, v = F.linear(x, weight[D:], bias[D:]).chunk(2, dim=-1)
+        q, k, v = (part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in (q, k, v))
+        weights = (q @ k.transpose(2, 3) / (D // self.heads) ** 0.5).softmax(dim=-1)
+        x = self.proj((weights @ v).transpose(1, 2).flatten(1))
+        return x + self.mlp(self.norm(x))
+
+
 class LayerScale(nn.Module):
     def __init__(self, width):
         super().__init__()
@@ -362,6 +388,9 @@ class VisionTransformer(nn.Module):
         self.norm_pre = norm(c.get("NORM_PRE", False))
         self.norm = norm(c["final_norm"] and not fc_norm)
         self.fc_norm = norm(fc_norm)
+        if c["pool"] == "attention":
+            self.attn_pool = AttentionPool(c)
+            self.pool_prefix = c.get("pool_prefix", False)
         features = 2 * D if c["pool"] == "class_mean" else D
         self.head = nn.Linear(features, K, bias=c.get("HEAD_BIAS", True))
         if "distillation" in c["prefix"]:
@@ -405,6 +434,7 @@ class VisionTransformer(nn.Module):
             "max": lambda: patches.amax(dim=1),
             "mean_max": lambda: (patches.mean(dim=1) + patches.amax(dim=1)) / 2,
             "class_mean": lambda: x[:, 0],
+            "attention": lambda: self.attn_pool(x if self.pool_prefix else patches),
         }[self.pool]()
         self.pooled = self.fc_norm(pooled)
         both = [self.pooled, x[:, 1:].mean(dim=1)]
@@ -485,7 +515,7 @@ def make(folder, name, differs, seed):
     smoothing = 0.1 if seed % 2 else 0.0
 
     logits = model(images)
-    relevance = relevance_of(model, logits)
+    relevance = relevance_of(model, logits) if model.pool in ["class", "mean"] else None
     logits.retain_grad()
     loss = F.cross_entropy(logits, labels, label_smoothing=smoothing)
     loss.backward()
@@ -497,7 +527,8 @@ def make(folder, name, differs, seed):
     results.update({f"grad.{n}": p.grad for n, p in model.named_parameters()})
     if hasattr(model, "resized"):
         results["grad.pos_embed"] = model.resized.grad
-    results["relevance"] = relevance
+    if relevance is not None:
+        results["relevance"] = relevance
 
     write_safetensors(
         folder / f"{name}.safetensors", {n: (dtype, t) for n, t in model.state_dict().items()},
