@@ -36,11 +36,12 @@ enum {
 };
 
 static void sizes(size_t n[NUMBERS], const vit_config *c) {
-    n[one] = 1, n[three] = 3;
+    n[one] = 1, n[two] = 2, n[three] = 3;
     n[nF] = head_features(c), n[nH] = c->head_hidden, n[nlast] = n[nH] ? n[nH] : n[nF],
     n[nD] = c->width, n[nM] = c->mlp_width, n[nG] = mlp_rows(c), n[nK] = vit_logits(c),
     n[nh] = c->heads, n[npool] = pool_mlp_width(c);
-    n[nd] = head_width(c), n[nA] = attention_width(c), n[n3A] = 3 * n[nA], n[n3D] = 3 * n[nD];
+    n[nd] = head_width(c), n[nA] = attention_width(c), n[n3A] = 3 * n[nA], n[n3D] = 3 * n[nD],
+    n[npairs] = n[nA] / 2;
     n[nP] = patch_side(c, 0), n[nQ] = patch_side(c, 1), n[nR] = relative_rows(c);
     n[nS] = c->channels;
     for (size_t i = 0; i < VIT_STEM_MOST; i++) n[nS + 1 + i] = c->stem[i].channels;
@@ -57,6 +58,7 @@ static void presences(size_t n[NUMBERS], const vit_config *c) {
     n[has_class] = c->class_tokens, n[has_distillation] = c->distillation_tokens;
     n[has_registers] = c->register_tokens;
     n[has_positions] = learns_positions(c), n[has_relative] = c->position == VIT_RELATIVE;
+    n[has_frequencies] = c->position == VIT_ROTARY && c->rotary_frequencies == VIT_ROTARY_LEARNED;
     n[has_norm_pre] = c->norm_pre, n[has_qkv_bias] = c->qkv_bias, n[has_qk_norm] = c->qk_norm;
     n[has_mlp_norm] = c->mlp_norm;
     n[has_proj] = c->attention != VIT_PER_HEAD, n[has_layer_scale] = c->layer_scale;

@@ -13,17 +13,17 @@
 /* n and a letter of vit.h, such as nD, is that size; nG: mlp_rows. Names with `has` and `is` stand for 0 or 1. */
 /* clang-format off */
 enum number {
-    one, three,
+    one, two, three,
     nF, /* numbers that are pooled: D or 2D */
     npool, /* numbers between the two layers of the pool's MLP */
     nH, nlast, /* numbers between the head's two layers; that feed its last one */
-    nD, nM, nG, nK, nh, nd, nA, n3A, n3D, nP, nQ, nR, nC, nregisters, npositions,
+    nD, nM, nG, nK, nh, nd, nA, n3A, n3D, npairs, nP, nQ, nR, nC, nregisters, npositions,
     npatch,                           /* numbers of a patch, after the stem */
     nS, nS_last = nS + VIT_STEM_MOST, /* channels after 0, 1, … convolutions of the stem */
     qkv_matrices, qkv_in,             /* 1 of (3A,D); if per_head, 3h of (d,d) */
     has_stem, has_stem_last = has_stem + VIT_STEM_MOST - 1,
     has_patch_bias, has_patch_norm_in, has_patch_norm, has_class, has_distillation,
-    has_hidden, has_registers, has_positions, has_norm_pre, has_qkv_bias, has_qk_norm, has_relative,
+    has_hidden, has_registers, has_positions, has_norm_pre, has_qkv_bias, has_qk_norm, has_relative, has_frequencies,
     has_proj, has_mlp_norm, has_layer_scale, has_norm, has_fc_norm, has_pooling, has_head, has_head_bias,
     has_head_dist, is_int8, is_proj_int8,
     NUMBERS
@@ -68,6 +68,7 @@ enum number {
     X(k_norm_gain, "attn.k_norm.weight", GAIN, has_qk_norm, nd)                                    \
     X(k_norm_bias, "attn.k_norm.bias", BIAS, has_qk_norm, nd)                                      \
     X(relative_bias, "attn.rel_pos.relative_position_bias_table", RELATIVE, has_relative, nR, nh)  \
+    X(frequencies, "attn.rope.freqs", ROTARY, has_frequencies, two, npairs)                        \
     X(proj_weight, "attn.proj.weight", MATRIX, has_proj, nD, nA)                                   \
     X(proj_scale, "attn.proj.weight.scale", SCALE, is_proj_int8, nD)                               \
     X(proj_bias, "attn.proj.bias", BIAS, has_proj, nD)                                             \

@@ -35,6 +35,7 @@ typedef enum vit_kind {
     VIT_KIND_TOKEN, /* learned tokens: class, distillation, registers, the pooling's query */
     VIT_KIND_POSITION,
     VIT_KIND_RELATIVE, /* biases of relative positions */
+    VIT_KIND_ROTARY,   /* frequencies of rotary positions */
     VIT_KIND_LAYER_SCALE,
     VIT_KIND_SCALE /* of the rows of an int8 matrix */
 } vit_kind;

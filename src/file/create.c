@@ -20,9 +20,10 @@
 
 size_t fixed_position_bytes(const vit_config *c) {
     bool fixed = c->position == VIT_SINCOS1D || c->position == VIT_SINCOS2D;
-    size_t floats = fixed                       ? size_times(c->position_rows, c->width)
-                    : c->position == VIT_ROTARY ? size_times(vit_patches(c), head_width(c))
-                                                : 0;
+    bool rotary = c->position == VIT_ROTARY && c->rotary_frequencies == VIT_POWERS;
+    size_t floats = fixed    ? size_times(c->position_rows, c->width)
+                    : rotary ? size_times(vit_patches(c), head_width(c))
+                             : 0;
     return size_times(floats, sizeof(float));
 }
 

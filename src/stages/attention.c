@@ -145,7 +145,8 @@ void qkv_forward(const vit_model *m, const struct block_params *p, const float *
         map_rows(m, p, a->qkv + at * 3 * A, x + at * D, &s->quantized, here.count, QUERY, 1);
     }
     if (m->config.qk_norm) qk_norm_forward(m, p, a, share.count);
-    if (m->rotary && !run->no_positions) rotary_turn(m, a->qkv, share, 1);
+    if (m->config.position == VIT_ROTARY && !run->no_positions)
+        rotary_turn(m, p->frequencies, a->qkv, share, 1);
     replace_rows(m, a->qkv, run, share);
 }
 
@@ -344,7 +345,9 @@ void attention_backward(const vit_model *m, const struct block_params *p,
                 relative_backward(g->relative_bias + head, s->relative, s->scores, queries, c);
         }
     stop_at_replaced(m, s->dqkv, run);
-    if (m->rotary && !run->no_positions) rotary_turn(m, s->dqkv, (struct rows){0, rows}, -1);
+    if (g->frequencies) rotary_backward(m, g->frequencies, s->dqkv, a->qkv, batch, queries);
+    if (c->position == VIT_ROTARY && !run->no_positions)
+        rotary_turn(m, p->frequencies, s->dqkv, (struct rows){0, rows}, -1);
     if (c->qk_norm) qk_norm_backward(m, p, g, a, s->dqkv, rows);
     qkv_backward(m, p, g, dx, s->dqkv, x, rows, s->dmixed);
 }

@@ -1,9 +1,11 @@
 /* The first parameters. A tensor's kind decides how it is filled. */
 #include "init.h"
+#include "base/direction.h"
 #include "base/error.h"
 #include "muon.h"
 #include "rng.h"
 #include "save.h"
+#include "shapes.h"
 
 #include <string.h>
 
@@ -23,13 +25,29 @@ static void fill_xavier(float *x, const vit_tensor *tensor, struct rng *rng) {
     for (size_t i = 0; i < tensor->count; i++) x[i] = (float)rng_within(rng, limit);
 }
 
-static void init_tensor(float *x, const vit_tensor *tensor, struct rng *rng) {
+/* The powers of the base, in a direction of the image that each head draws, and across it in its
+ * second half. Heo et al., arXiv:2403.13298, section 3.2. */
+static void fill_frequencies(float *x, const vit_config *c, struct rng *rng) {
+    size_t half = head_width(c) / 2, quarter = half / 2, pairs = c->heads * half;
+    for (size_t head = 0; head < c->heads; head++) {
+        double angle = rng_within(rng, 3.141592653589793);
+        for (size_t i = 0; i < half; i++) {
+            double power = pow(c->rotary_base, -(double)(i % quarter) / (double)quarter);
+            struct direction to = direction(i < quarter ? angle : angle + 1.5707963267948966);
+            x[head * half + i] = (float)(power * to.cosine);
+            x[pairs + head * half + i] = (float)(power * to.sine);
+        }
+    }
+}
+
+static void init_tensor(float *x, const vit_tensor *tensor, const vit_config *c, struct rng *rng) {
     static const double TOKEN = 0.02, LAYER_SCALE = 0.1;
     switch (tensor->kind) {
     case VIT_KIND_TOKEN:
     case VIT_KIND_POSITION:
     case VIT_KIND_RELATIVE:
     case VIT_KIND_HEAD: fill_normal(x, tensor->count, TOKEN, rng); break;
+    case VIT_KIND_ROTARY: fill_frequencies(x, c, rng); break;
     case VIT_KIND_LAYER_SCALE: fill(x, tensor->count, (float)LAYER_SCALE); break;
     case VIT_KIND_GAIN:
     case VIT_KIND_PIXEL_GAIN: fill(x, tensor->count, 1); break;
@@ -47,7 +65,7 @@ void init_parameters(vit_model *model, uint64_t seed) {
     for (size_t i = 0; i < vit_tensor_count(model); i++) {
         vit_tensor tensor = vit_tensor_at(model, i);
         struct rng rng = rng_stream(seed, RNG_INIT, 0, i);
-        init_tensor(parameters + tensor.offset, &tensor, &rng);
+        init_tensor(parameters + tensor.offset, &tensor, vit_model_config(model), &rng);
     }
 }
 

@@ -33,6 +33,7 @@ static const char *const NAMES[] = {
     "rotary",
     "rotary_learned",
     "rotary_no_prefix",
+    "rotary_mixed",
     "stem",
     "stem_of_three",
     "no_residual",

@@ -101,6 +101,14 @@ static const struct named_config CONFIGS[] = {
     {"rotary, per_head, more tokens than are attended at once",
      {TINY, .position = VIT_ROTARY, .attention = VIT_PER_HEAD, .rotary_pairs = VIT_NEIGHBOURS,
       .image_size = {15, 45}, .depth = 1}},
+    {"rotary, learned frequencies, qk_norm, distillation and registers",
+     {TINY, .position = VIT_ROTARY, .rotary_frequencies = VIT_ROTARY_LEARNED, .qk_norm = true,
+      .distillation_tokens = 1, .register_tokens = 1}},
+    {"rotary, learned frequencies, per_head, neighbours, columns first, from 0, a grid",
+     {TINY, .position = VIT_ROTARY, .rotary_frequencies = VIT_ROTARY_LEARNED,
+      .attention = VIT_PER_HEAD, .rotary_pairs = VIT_NEIGHBOURS, .rotary_first = VIT_COLUMNS,
+      .rotary_places = VIT_FROM_0, .rotary_grid = {5, 2}, .image_size = {9, 15}, .class_tokens = 0,
+      .pool = VIT_POOL_MEAN}},
     {"stem",
      {TINY, .image_size = {8, 12}, .patch_size = {4, 4}, .stem_layers = 2,
       .stem = {{3, 2}, {5, 2}}}},
@@ -149,9 +157,10 @@ static inline const char *config_json(const vit_config *c) {
     if (c->position == VIT_ROTARY)
         snprintf(more + strlen(more), sizeof more - strlen(more),
                  ",\"rotary_places\":\"%s\",\"rotary_base\":%.9g,\"rotary_first\":\"%s\","
-                 "\"rotary_pairs\":\"%s\"",
+                 "\"rotary_pairs\":\"%s\",\"rotary_frequencies\":\"%s\"",
                  PLACES[c->rotary_places], (double)c->rotary_base,
-                 c->rotary_first ? "columns" : "rows", c->rotary_pairs ? "neighbours" : "halves");
+                 c->rotary_first ? "columns" : "rows", c->rotary_pairs ? "neighbours" : "halves",
+                 c->rotary_frequencies ? "learned" : "powers");
     if (c->rotary_grid[0])
         snprintf(more + strlen(more), sizeof more - strlen(more), ",\"rotary_grid\":[%zu,%zu]",
                  c->rotary_grid[0], c->rotary_grid[1]);

@@ -24,6 +24,7 @@ static vit_kind kind_by_name(const char *name) {
     if (ends_with(name, "_token") || ends_with(name, ".latent")) return VIT_KIND_TOKEN;
     if (ends_with(name, "pos_embed")) return VIT_KIND_POSITION;
     if (ends_with(name, "_bias_table")) return VIT_KIND_RELATIVE;
+    if (ends_with(name, "rope.freqs")) return VIT_KIND_ROTARY;
     if (ends_with(name, ".gamma")) return VIT_KIND_LAYER_SCALE;
     if (has(name, "norm_in.")) return weight ? VIT_KIND_PIXEL_GAIN : VIT_KIND_PIXEL_BIAS;
     if (!strncmp(name, "head", 4)) return weight ? VIT_KIND_HEAD : VIT_KIND_HEAD_BIAS;
@@ -36,11 +37,13 @@ static vit_kind kind_by_name(const char *name) {
 }
 
 TEST("every parameter has the kind that its name implies") {
+    static const vit_position POSITIONS[] = {VIT_LEARNED, VIT_RELATIVE, VIT_ROTARY};
     bool seen[VIT_KIND_SCALE + 1] = {false};
     for (size_t i = 0; i < sizeof EVERYTHING / sizeof *EVERYTHING; i++)
-        for (int relative = 0; relative < 2; relative++) {
+        for (size_t at = 0; at < 3; at++) {
             vit_config c = EVERYTHING[i];
-            c.position = relative ? VIT_RELATIVE : VIT_LEARNED;
+            c.position = POSITIONS[at];
+            c.rotary_frequencies = VIT_ROTARY_LEARNED;
             struct params_walk walk = params_walk_start(&c, &vit_scalar, NULL);
             struct param param;
             while (params_next(&walk, &param)) {

@@ -94,7 +94,7 @@ static vit_replacement alike_rows(const struct scene *s, struct twin *t, size_t 
     for (size_t token = 0; token < s->T && part < 2 && s->c->position == VIT_ROTARY; token++) {
         double *turned = doubles(s->d);
         memcpy(turned, bias + first, s->d * sizeof *turned);
-        twin_rotary(turned, t, token, s->d);
+        twin_rotary(turned, t, layer, head, token, s->d);
         for (size_t i = 0; i < s->d; i++) rows[token * s->d + i] = (float)turned[i];
         free(turned);
     }

@@ -249,19 +249,28 @@ static inline void twin_tokens(double *x, const struct twin *t, const float *ima
 }
 
 /* Turns token `token`'s numbers x (d) of a head by rotary positions, as complex numbers. */
-static inline void twin_rotary(double *x, const struct twin *t, size_t token, size_t d) {
+static inline void twin_rotary(double *x, const struct twin *t, size_t layer, size_t head,
+                               size_t token, size_t d) {
     const vit_config *c = &t->c;
+    const double *learned = twin_tensor(t, "blocks.%zu.attn.rope.freqs", layer);
     if (token < t->prefix) return;
     size_t columns = twin_grid(c, 1), patch = token - t->prefix;
     const size_t at[2] = {patch / columns, patch % columns}, side[2] = {t->N / columns, columns};
-    for (size_t i = 0; i < d / 2; i++) {
-        size_t axis = (i >= d / 4) != (c->rotary_first == VIT_COLUMNS);
-        double place = (double)at[axis], sides = (double)side[axis];
-        if (c->rotary_places == VIT_FROM_1) place += 1;
-        if (c->rotary_grid[axis]) place *= (double)c->rotary_grid[axis] / sides;
+    double place[2];
+    for (size_t axis = 0; axis < 2; axis++) {
+        place[axis] = (double)at[axis];
+        if (c->rotary_places == VIT_FROM_1) place[axis] += 1;
+        if (c->rotary_grid[axis]) place[axis] *= (double)c->rotary_grid[axis] / (double)side[axis];
         if (c->rotary_places == VIT_FROM_MINUS_1)
-            place = 2 * acos(-1.0) * (((double)at[axis] + 0.5) / sides * 2 - 1);
-        double angle = place * pow(c->rotary_base, -(double)(i % (d / 4)) / (double)(d / 4));
+            place[axis] = 2 * acos(-1.0) * (((double)at[axis] + 0.5) / (double)side[axis] * 2 - 1);
+    }
+    size_t first = c->rotary_first == VIT_COLUMNS;
+    for (size_t i = 0; i < d / 2; i++) {
+        double angle = place[i < d / 4 ? first : 1 - first] *
+                       pow(c->rotary_base, -(double)(i % (d / 4)) / (double)(d / 4));
+        if (learned)
+            angle = place[first] * learned[head * d / 2 + i] +
+                    place[1 - first] * learned[(c->heads + head) * d / 2 + i];
         double *a = x + (c->rotary_pairs == VIT_HALVES ? i : 2 * i);
         double *b = c->rotary_pairs == VIT_HALVES ? a + d / 2 : a + 1;
         double real = *a * cos(angle) - *b * sin(angle), other = *a * sin(angle) + *b * cos(angle);
@@ -287,7 +296,7 @@ static inline void twin_part(double *y, const struct twin *t, size_t layer, size
                 twin_layer(y + at, t, x + at, w + (part * A + at) * d, bias ? bias + at : NULL, d,
                            d);
             if (gain) twin_norm(y + at, y + at, gain, shift, t->c.norm_eps, d);
-            if (part < 2 && t->c.position == VIT_ROTARY) twin_rotary(y + at, t, a, d);
+            if (part < 2 && t->c.position == VIT_ROTARY) twin_rotary(y + at, t, layer, head, a, d);
         }
     }
 }

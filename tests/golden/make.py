@@ -112,6 +112,10 @@ CASES = {
     "attention_pool": dict(
         image_size=[12, 8], width=24, position="rotary", LEARNED_TOO=True, pool="attention", pool_heads=4,
         pool_mlp_width=19, pool_prefix=True),
+    "rotary_mixed": dict(
+        image_size=[12, 20], prefix=["class", "register", "register"], width=24, position="rotary",
+        rotary_frequencies="learned", rotary_places="from_0", rotary_first="columns",
+        rotary_pairs="neighbours"),
 }
 
 DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
@@ -156,10 +160,9 @@ def sincos2d(rows, columns, width, prefix):
     return torch.cat([torch.zeros(prefix, width), grid])
 
 
-def rotary(c):
-    """Complex numbers (T,d/2) by which a head's pairs are multiplied; the prefix's are 1."""
+def places_of(c):
+    """Each patch's two coordinates, that of rotary_first first, as columns (N,1)."""
     rows, columns = sides = [i // p for i, p in zip(c["image_size"], c["patch_size"])]
-    quarter = c["width"] // c["heads"] // 4
     grid = c.get("rotary_grid", sides)
     places = []
     for side, reference in zip(sides, grid):
@@ -171,10 +174,33 @@ def rotary(c):
         }[c.get("rotary_places", "minus_1_to_1")])
     down, right = torch.meshgrid(*places, indexing="ij")
     both = [right, down] if c.get("rotary_first") == "columns" else [down, right]
+    return [place.reshape(-1, 1) for place in both]
+
+
+def turns(angles, prefix):
+    """Complex numbers by which pairs are multiplied; the prefix's are 1."""
+    angles = torch.cat([torch.zeros(*angles.shape[:-2], prefix, angles.shape[-1]), angles], dim=-2)
+    return torch.complex(angles.cos(), angles.sin())
+
+
+def rotary(c):
+    """Complex numbers (T,d/2)."""
+    quarter = c["width"] // c["heads"] // 4
     frequencies = c.get("rotary_base", 100) ** -(torch.arange(quarter, dtype=torch.float64) / quarter)
-    angles = torch.cat([place.reshape(-1, 1) * frequencies for place in both], dim=1)
-    angles = torch.cat([torch.zeros(len(c["prefix"]), 2 * quarter), angles])
-    return torch.polar(torch.ones_like(angles), angles)
+    return turns(torch.cat([place * frequencies for place in places_of(c)], dim=1), len(c["prefix"]))
+
+
+class MixedRotary(nn.Module):
+    """rope-vit's: every pair of every head has a frequency of its own for each coordinate."""
+
+    def __init__(self, c):
+        super().__init__()
+        self.places, self.prefix, self.heads = places_of(c), len(c["prefix"]), c["heads"]
+        self.freqs = nn.Parameter(torch.empty(2, c["width"] // 2))
+
+    def forward(self):
+        first, second = self.freqs.reshape(2, self.heads, 1, -1)
+        return turns(self.places[0] * first + self.places[1] * second, self.prefix)
 
 
 def turned(x, by, pairs):
@@ -241,7 +267,12 @@ class Attention(nn.Module):
             self.proj = nn.Linear(D, D)
         self.q_norm = nn.LayerNorm(d, eps=c["norm_eps"]) if c["qk_norm"] else nn.Identity()
         self.k_norm = nn.LayerNorm(d, eps=c["norm_eps"]) if c["qk_norm"] else nn.Identity()
-        self.rotary, self.pairs = rotary(c) if c["position"] == "rotary" else None, c.get("rotary_pairs")
+        mixed = c.get("rotary_frequencies") == "learned"
+        self.pairs, self.rotary = c.get("rotary_pairs"), None
+        if mixed:
+            self.rope = MixedRotary(c)
+        elif c["position"] == "rotary":
+            self.rotary = rotary(c)
         self.rel_pos = RelPosBias(c) if c["position"] == "relative" else nn.Identity()
 
     def forward(self, x):
@@ -249,8 +280,9 @@ class Attention(nn.Module):
         q, k, v = (
             part.reshape(B, T, self.heads, -1).transpose(1, 2) for part in self.qkv(x).chunk(3, -1))
         q, k = self.q_norm(q), self.k_norm(k)
-        if self.rotary is not None:
-            q, k = turned(q, self.rotary, self.pairs), turned(k, self.rotary, self.pairs)
+        by = self.rope() if hasattr(self, "rope") else self.rotary
+        if by is not None:
+            q, k = turned(q, by, self.pairs), turned(k, by, self.pairs)
         scores = q @ k.transpose(2, 3) / (D // self.heads) ** 0.5
         self.weights = self.rel_pos(scores).softmax(dim=-1)
         return self.proj((self.weights @ v).transpose(1, 2).reshape(B, T, D))
