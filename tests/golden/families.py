@@ -442,6 +442,42 @@ def as_perception_encoder(tensors):
     return {re.sub(r"blocks\.(\d+)\.ls(\d)", r"transformer.resblocks.\1.ls_\2", n): t for n, t in out.items()}
 
 
+def pooled_apart(tensors):
+    """timm has one matrix for the pool's query and one for its keys and values."""
+    out = {}
+    for name, tensor in tensors.items():
+        if name.startswith("attn_pool.qkv"):
+            width = tensor.shape[0] // 3
+            out[name.replace("qkv", "q")], out[name.replace("qkv", "kv")] = tensor[:width], tensor[width:]
+        else:
+            out[name] = tensor
+    return out
+
+
+def as_facebooks_pe_core(tensors):
+    table = [
+        (r"attn_pool\.latent", "attn_pool.probe"),
+        (r"attn_pool\.qkv\.", "attn_pool.attn.in_proj_"),
+        (r"attn_pool\.proj", "attn_pool.attn.out_proj"),
+        (r"attn_pool\.norm", "attn_pool.layernorm"),
+        (r"attn_pool\.mlp\.fc1", "attn_pool.mlp.c_fc"),
+        (r"attn_pool\.mlp\.fc2", "attn_pool.mlp.c_proj"),
+    ]
+    return as_openai_clip(renamed(tensors, table))
+
+
+def as_rope_mixed(tensors, name="rope.freqs", flat=False):
+    """The frequencies of all blocks in one tensor (2,L,h,d/2), or (2,L,D/2)."""
+    out = {n: t for n, t in as_deit3(tensors).items() if not n.endswith("rope.freqs")}
+    freqs = torch.stack([t for n, t in tensors.items() if n.endswith("rope.freqs")], dim=1)
+    return {**out, name: freqs if flat else freqs.unflatten(-1, (2, -1))}
+
+
+def as_navers_rope_mixed(tensors):
+    buffers = {f"freqs_t_{axis}": torch.arange(9) for axis in "xy"}
+    return {**as_rope_mixed(tensors, "freqs", flat=True), **buffers}
+
+
 # ---- The cases -------------------------------------------------------------------------
 
 # OTHERS: name → a function that makes the model, its options. OURS: name → a function that
@@ -579,6 +615,21 @@ OURS_ROTARY = {
 }
 
 
+PE_CORE = dict(
+    SMALL, position="rotary", LEARNED_TOO=True, width=24, NORM_PRE=True, PATCH_BIAS=False, norm_eps=1e-5,
+    pool="attention", pool_heads=8, pool_prefix=True, rotary_places="from_1", rotary_base=10000,
+    rotary_first="columns", rotary_pairs="neighbours")
+MIXED = dict(
+    SMALL, position="rotary", rotary_frequencies="learned", width=24, layer_scale=True, norm_eps=1e-6,
+    rotary_places="from_0", rotary_first="columns", rotary_pairs="neighbours")
+OURS_POOLED = {
+    "timm_pe_core": (pooled_apart, dict(PE_CORE, rotary_grid=[24, 24])),
+    "facebook_pe_core": (as_facebooks_pe_core, dict(PE_CORE, pool_mlp_width=50, HEAD_BIAS=False)),
+    "timm_rope_mixed": (as_rope_mixed, dict(MIXED)),
+    "naver_rope_mixed": (as_navers_rope_mixed, dict(MIXED, LEARNED_TOO=True, image_size=[8, 16])),
+}
+
+
 HEADLESS = ["dinov3", "facebook_dinov3", "perception_encoder", "vit_without_head", "dinov2", "dinov2_registers", "siglip", "siglip_of_timm",
             "dinov2_of_the_hub", "mae_with_decoder", "timm_map_registers",
             "dinov2_of_transformers_5", "siglip_of_transformers_5", "dinov2_in_chunks",
@@ -601,7 +652,7 @@ def make_other(name, seed):
 
 
 def make_ours(name, seed):
-    rename, differs = {**OURS, **OURS_LATER, **OURS_LATEST, **OURS_ROTARY}[name]
+    rename, differs = {**OURS, **OURS_LATER, **OURS_LATEST, **OURS_ROTARY, **OURS_POOLED}[name]
     case = {**DEFAULTS, **differs}
     random = torch.Generator().manual_seed(seed)
     model = case.get("MODEL", VisionTransformer)(case)
@@ -628,7 +679,7 @@ def main():
     torch.set_default_dtype(torch.float64)
     cases = [*enumerate([*OTHERS, *OURS], start=1), *enumerate(OTHERS_LATER, start=100),
              *enumerate(OURS_LATER, start=200), *enumerate(OURS_LATEST, start=300),
-             *enumerate(OURS_ROTARY, start=400)]
+             *enumerate(OURS_ROTARY, start=400), *enumerate(OURS_POOLED, start=500)]
     for seed, name in cases:
         other = name in OTHERS or name in OTHERS_LATER
         tensors, dtype, results = (make_other if other else make_ours)(name, seed)

@@ -44,8 +44,6 @@ test("a timm architecture that is no plain ViT is refused, even if its name cont
   }
   for (const [architecture, why] of [
     ["vit_relpos_base_patch32_plus_rpn_256", "norms follow"],
-    ["vit_pe_core_small_patch16_384", "rotary positions"],
-    ["vit_small_patch16_rope_mixed_ape_224", "rotary positions"],
     ["vit_tiny_r_s16_p8_224", "convolutions"],
     ["vit_base_r50_s16_224", "convolutions"],
     ["vit_small_resnet50d_s16_224", "convolutions"],

@@ -52,6 +52,7 @@ const KNOWN = [
   "transformers-4.48.0_beit_shared_bias",
   "timm-1.0.29_vit_small_plus_patch16_dinov3", "transformers-4.48.0_dinov2_swiglu_cls", "timm-1.0.29_eva02_tiny_patch14_224",
   "timm-1.0.29_vit_small_patch16_dinov3", "facebook_dinov3", "facebook_pe_spatial", "timm-1.0.29_rope_ape_bare",
+  "timm-1.0.29_vit_pe_core_small_patch16_384",
 ];
 
 /** What no file of these tells. */

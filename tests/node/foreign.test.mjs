@@ -70,6 +70,10 @@ const MODELS = {
   dinov2_swiglu: { heads: 2 },
   perception_encoder: { heads: 2 },
   dinov3: { heads: 2, image_size: [8, 16] },
+  timm_pe_core: { heads: 2, rotary_grid: [24, 24] },
+  facebook_pe_core: { heads: 2 },
+  timm_rope_mixed: { image_size: [12, 12] },
+  naver_rope_mixed: { heads: 2, image_size: [8, 16] },
 };
 
 /** The header of a file, as web/load/header.ts reads it. */

@@ -95,6 +95,18 @@ test("timm's architecture tells heads, if the width is the published one, activa
   }
 });
 
+test("timm's architecture tells rotary positions and how a Perception Encoder pools", () => {
+  const pe = { position: "rotary", rotary_places: "from_1", rotary_first: "columns", norm_eps: 1e-5 };
+  for (const [architecture, global_pool, keys] of [
+    ["vit_pe_core_base_patch16_224", "map", { ...pe, rotary_grid: [14, 14], pool: "attention", pool_prefix: true }],
+    ["vit_pe_core_large_patch14_336", "avg", { ...pe, rotary_grid: [24, 24], pool: "mean", pool_prefix: false }],
+    ["vit_pe_spatial_tiny_patch16_512", "avg", { ...pe, rotary_grid: [32, 32], pool: "mean" }],
+    ["vit_small_patch16_rope_mixed_ape_224", "token", { position: "rotary", rotary_frequencies: "learned", rotary_places: "from_0" }],
+    ["vit_small_patch16_rope_224", "token", { position: "rotary", rotary_frequencies: undefined }],
+    ["vit_base_patch16_clip_224", "token", { position: "learned" }],
+  ]) has(ours({ ...TIMM, architecture, global_pool, pretrained_cfg: CFG }), keys);
+});
+
 test("timm's model_args override the architecture's values", () => {
   const model_args = { num_heads: 2, act_layer: "relu", img_size: 32, in_chans: 1, global_pool: "prr" };
   has(ours({ ...TIMM, model_args, pretrained_cfg: CFG }), {

@@ -23,7 +23,7 @@ export function addedTo(checkpoint: Checkpoint, given: Json): readonly Appended[
       const [first] = parts;
       if (!first || parts.length < from.length || find(name)) continue;
       if (parts.some(({ count }) => count > MOST_NUMBERS)) continue;
-      const made = plan(parts, grid, checkpoint.has("cls_token"));
+      const made = plan(parts, grid, checkpoint.has("cls_token"), at);
       if (!made) continue;
       const count = made.shape.reduce((product, length) => product * length, 1);
       all.push({ ...made, dtype: first.dtype, count, replaces, name: prefix + name.replace("*", String(at)), from: parts });

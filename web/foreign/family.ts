@@ -34,7 +34,7 @@ export interface Family {
   readonly fixed: Partial<Pick<VitConfig, "norm" | "norm_eps" | "activation" | "position">>;
   /** The `norm_eps` of published models, by their width, where that is not its code's default. */
   readonly epsilons?: Readonly<Record<number, number>>;
-  /** How its code turns queries and keys, if positions are rotary. */
+  /** How its code turns queries and keys, and pools, if positions are rotary. */
   readonly rotary?: Rotary;
   /** Keys that only a config can set, and their values in words. */
   readonly open?: Readonly<Partial<Record<"norm" | "activation", string>>>;
@@ -79,8 +79,8 @@ export interface Added {
   readonly from: readonly string[];
   /** Whether the tensors in `from` are in the model only as parts of this one. */
   readonly replaces?: boolean;
-  /** Undefined if it cannot be made, for a grid of patches that may be unknown, with or without a prefix. */
-  plan(parts: readonly Tensor[], grid: readonly [number, number] | undefined, prefix: boolean): Made | undefined;
+  /** Undefined if it cannot be made, for a grid of patches that may be unknown, with or without a prefix, and this block. */
+  plan(parts: readonly Tensor[], grid: readonly [number, number] | undefined, prefix: boolean, block: number): Made | undefined;
 }
 
 /** Whether the MLP's first layer makes a gate and a value. */
@@ -95,7 +95,7 @@ export const withoutKeys: Added["plan"] = ([first]) => ({
   make: ([bias]) => bias!.slice().fill(0, bias!.length / 3, (bias!.length / 3) * 2),
 });
 
-export type Rotary = { readonly [Key in keyof VitConfig as Key extends `rotary_${string}` ? Key : never]?: VitConfig[Key] };
+export type Rotary = { readonly [Key in keyof VitConfig as Key extends `rotary_${string}` | "pool_heads" | "pool_prefix" ? Key : never]?: VitConfig[Key] };
 
 /** A `model_type` of transformers. Tensors that disagree are another model's. */
 export interface ModelType {

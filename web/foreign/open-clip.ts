@@ -3,7 +3,8 @@ import type { Json } from "../base/json.js";
 import { type Family, USUAL_HEADS } from "./family.js";
 import { CLIP, type Pair, type Photo, side } from "./processor.js";
 import { Refusal } from "./refusal.js";
-import { ofTimm, TIMM_CLIP, TIMM_SIGLIP } from "./timm.js";
+import { ofTimm, PE as ROTARY, PE_POOLED, TIMM_CLIP, TIMM_PE_CORE, TIMM_SIGLIP } from "./timm.js";
+import { SIGLIP_HEADS } from "./transformers-siglip.js";
 import { definedMembers, meaning, objectOr, pair } from "./words.js";
 
 const IGNORED = [
@@ -41,8 +42,6 @@ const OWN: Family = {
   headTransposed: true,
   projection: "head",
   resize: "antialias",
-  // A Perception Encoder that pools has these names, too, and a probe.
-  unknown: (tensors) => tensors.tensor("attn_pool.probe"),
 };
 
 /** facebook's Perception Encoder without pooling: it lacks the projection that every CLIP has. */
@@ -50,16 +49,38 @@ const { projection: _, ...TOWER } = OWN;
 const PE: Family = {
   ...TOWER,
   name: "facebook's Perception Encoder",
-  fits: (tensors) => !tensors.has("head.weight") && !tensors.has("attn_pool.probe"),
+  fits: (tensors) => !tensors.has("head.weight"),
   fixed: { norm: "pre", norm_eps: 1e-5, activation: "gelu", position: "rotary" },
-  rotary: { rotary_places: "from_1", rotary_base: 10000, rotary_first: "columns", rotary_pairs: "neighbours" },
+  heads: SIGLIP_HEADS,
+  rotary: ROTARY,
+};
+
+/** The one that is compared with texts: it pools, with or without a projection. */
+const PE_CORE: Family = {
+  ...OWN,
+  name: PE.name,
+  needs: ["conv1.weight", "attn_pool.probe"],
+  names: `${OWN.names}
+    attn_pool.latent attn_pool.probe
+    attn_pool.qkv.weight attn_pool.attn.in_proj_weight
+    attn_pool.qkv.bias attn_pool.attn.in_proj_bias
+    attn_pool.proj attn_pool.attn.out_proj
+    attn_pool.norm attn_pool.layernorm
+    attn_pool.mlp.fc1 attn_pool.mlp.c_fc
+    attn_pool.mlp.fc2 attn_pool.mlp.c_proj`,
+  fixed: PE.fixed,
+  heads: SIGLIP_HEADS,
+  rotary: PE_POOLED,
 };
 
 const ALONE = { anchors: ["transformer.resblocks.0.attn.in_proj_weight"], ignored: [] } as const;
 
 export const OPEN_CLIP: readonly Family[] = [
+  { ...TIMM_PE_CORE, ...TIMMS_TOWER, name: "open_clip with timm's Perception Encoder" },
   { ...TIMM_CLIP, ...TIMMS_TOWER, name: "open_clip with timm's CLIP" },
   { ...TIMM_SIGLIP, ...TIMMS_TOWER, name: "open_clip with timm's tower", needs: [] },
+  PE_CORE,
+  { ...PE_CORE, ...ALONE },
   PE,
   { ...PE, ...ALONE },
   OWN,

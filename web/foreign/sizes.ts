@@ -148,9 +148,10 @@ class Completion {
 
   /** Refuses models with rotary positions, whose other tensors are named and shaped like those of known models. */
   #refuseRotary(): void {
-    const { family, tensors } = this.#checkpoint;
+    const { added, family, tensors } = this.#checkpoint;
+    const known = new Set(added.flatMap(({ from }) => from));
     const found = family.unknown?.(this.#checkpoint) ?? tensors
-      .filter((tensor) => TABLES.test(tensor.name) && !this.#checkpoint.ignores(tensor))
+      .filter((tensor) => TABLES.test(tensor.name) && !known.has(tensor) && !this.#checkpoint.ignores(tensor))
       .reduce<Tensor | undefined>((first, tensor) => (first && first.name < tensor.name ? first : tensor), undefined);
     if (found) throw badShape(found, "is of a model with rotary positions that are not known here");
   }
@@ -225,7 +226,8 @@ class Completion {
     const width = Math.floor(this.#checkpoint.rows("blocks.0.attn.qkv.weight") / 3); // of all heads
     const norm = this.#checkpoint.tensor("blocks.0.attn.q_norm.weight")?.count; // as wide as a head
     const normed = norm && width % norm === 0 ? width / norm : 0;
-    let heads = this.#isGiven("heads") ? sizeOf(this.#given.heads) : this.#isBare() ? 1 : normed;
+    const [, , turned, ...pairs] = this.#checkpoint.tensor("rope.freqs")?.shape ?? []; // (2,L,h,d/2)
+    let heads = this.#isGiven("heads") ? sizeOf(this.#given.heads) : this.#isBare() ? 1 : normed || (pairs.length && turned);
     if (!heads) {
       heads = usualHeads(this.#checkpoint.family.heads, width);
       if (!heads) throw askFor("heads", likelyHeads(width));
@@ -252,14 +254,20 @@ class Completion {
     const tokens = prefix.class + prefix.distillation + prefix.register;
     // timm pooled the prefix too before 1.0.16, transformers the registers before 4.52.
     if (!this.#isGiven("pool_prefix")) {
-      if (attends && tokens > 0) throw askFor("pool_prefix", "true or false, whether the prefix is pooled too");
+      if (attends && tokens > 0 && !this.#rotary()?.pool_prefix) throw askFor("pool_prefix", "true or false, whether the prefix is pooled too");
       if (both && prefix.register > 0) throw askFor("pool_prefix", "true or false, whether registers are in the mean");
     }
     if (this.#assumes("pool") && !both && !attends) {
       this.#assume("pool");
       if (tokens > 0 && (this.#isGiven("pool") ? this.#given.pool : pool) !== "class") this.#assume("pool_prefix");
     }
-    return { pool, pool_prefix };
+    return { pool, pool_prefix, pool_mlp_width: checkpoint.rows("attn_pool.mlp.fc1.weight") || undefined };
+  }
+
+  /** What the family fixes for rotary positions, if these are. */
+  #rotary(): Family["rotary"] {
+    const { family } = this.#checkpoint;
+    return (this.#isGiven("position") ? this.#given.position : family.fixed.position) === "rotary" ? family.rotary : undefined;
   }
 
   /** What the family fixes, and biases that this file lacks because its family may leave them out. */
@@ -279,11 +287,10 @@ class Completion {
     if (patch_order === "channels_first" && channels > 1) this.#assume("patch_order");
     const normed = checkpoint.has("norm_pre.weight");
     const width = checkpoint.tensor("norm.weight")?.count ?? 0;
-    const position = this.#isGiven("position") ? this.#given.position : family.fixed.position;
     return {
       ...family.fixed,
       ...(family.epsilons && hasOwn(family.epsilons, width) && { norm_eps: family.epsilons[width] }),
-      ...(position === "rotary" && family.rotary),
+      ...this.#rotary(),
       ...(gated && { activation: "silu" }),
       patch_order,
       patch_bias: (normed || family.headTransposed) && !checkpoint.has("patch_embed.proj.bias") ? false : undefined,

@@ -5,7 +5,7 @@
 import { MOST_CLASSES } from "../generated/config.js";
 import { isObject, type Json } from "../base/json.js";
 import { hasOwn, show } from "../errors.js";
-import { type Family, isGated, type Rotary, type Tensor, type Tensors, USUAL_HEADS, zerosLike } from "./family.js";
+import { type Added, type Family, isGated, type Rotary, type Tensors, USUAL_HEADS, zerosLike } from "./family.js";
 import { isLength, type Pair, type Photo, share, side } from "./processor.js";
 import { Refusal } from "./refusal.js";
 import { SIGLIP_HEADS } from "./transformers-siglip.js";
@@ -22,13 +22,6 @@ export function resizeOfFacebook(tensors: Tensors, config: Json): "offset" | "pl
   const dinov2 = config.layer_scale === true && tensors.tensor("mask_token")?.shape.length === 2;
   if (dinov2 || tensors.tensor("head.mlp.0.weight")) return "offset";
   return ["decoder_pos_embed", "blocks.0.gamma_1"].some((name) => tensors.tensor(name)) ? "plain" : undefined;
-}
-
-/** A Perception Encoder has CLIP's norm before the blocks, and also what no CLIP has, or no last norm. */
-function perceptionEncoder(tensors: Tensors): Tensor | undefined {
-  const pre = tensors.tensor("norm_pre.weight");
-  const last = ["norm.weight", "fc_norm.weight"].some((name) => tensors.has(name));
-  return pre && (tensors.tensor("blocks.0.gamma_1") || !last || tensors.has("attn_pool.latent")) ? pre : undefined;
 }
 
 /** The rotary positions of timm's rope, rope_ape and rope_reg models. */
@@ -66,7 +59,6 @@ export const TIMM: Family = {
   heads: { ...USUAL_HEADS, 64: 0 }, // its test_vit has 2, and other small models may not
   resize: resizeOfFacebook,
   rotary: ROPE,
-  unknown: perceptionEncoder,
 };
 
 const isUnplaced = (tensors: Tensors) =>
@@ -110,6 +102,34 @@ const TIMM_EVA02_APART: Family = {
   added: [{ name: "blocks.*.attn.k_proj.bias", from: ["blocks.*.attn.q_proj.bias"], plan: zerosLike }],
 };
 
+/** timm's and naver's rope_mixed: a block's part of all learned frequencies (2,L,h,d/2). */
+const ofBlock: Added["plan"] = ([all], _grid, _prefix, block) => {
+  const [two, depth = 0] = all!.shape, each = all!.count / 2 / depth;
+  if (two !== 2 || block >= depth || all!.shape.length < 3) return undefined;
+  const make = ([bytes]: readonly Uint8Array[]) => {
+    const made = new Uint8Array(bytes!.length / depth), size = made.length / 2;
+    for (const at of [0, 1]) made.set(bytes!.subarray((at * depth + block) * size).subarray(0, size), at * size);
+    return made;
+  };
+  return { shape: [2, each], make };
+};
+
+const MIXED: Rotary = { ...ROPE, rotary_frequencies: "learned" };
+
+const mixed = (library: string, freqs: string): Family => ({
+  ...TIMM,
+  name: `${library}'s rope_mixed`,
+  needs: [freqs],
+  variant: true,
+  names: `${TIMM.names}
+    rope.freqs ${freqs}`,
+  added: [{ name: "blocks.*.attn.rope.freqs", from: [freqs], plan: ofBlock, replaces: true }],
+  ignored: [...FACEBOOKS_IGNORED, "freqs_t_"],
+  fixed: { ...TIMM.fixed, position: "rotary" },
+  openWithoutPrefix: {},
+  rotary: MIXED,
+});
+
 /** ViT-H+ and ViT-7B of DINOv3. */
 export const DINOV3_HEADS = { 1280: 20, 4096: 32 };
 
@@ -137,6 +157,32 @@ export const TIMM_CLIP: Family = {
   resize: (tensors, config) => resizeOfFacebook(tensors, config) ?? "antialias",
 };
 
+/** The rotary positions of Perception Encoders. */
+export const PE: Rotary = { rotary_places: "from_1", rotary_base: 10000, rotary_first: "columns", rotary_pairs: "neighbours" };
+/** Their pool has eight heads, and reads the class token too. */
+export const PE_POOLED: Rotary = { ...PE, pool_heads: 8, pool_prefix: true };
+/** It has CLIP's norm before the blocks, and also what no CLIP has, or no last norm. */
+const TIMM_PE: Family = {
+  ...TIMM,
+  name: "timm's Perception Encoder",
+  needs: ["norm_pre.weight"],
+  fits: (tensors) => tensors.has("blocks.0.gamma_1") || !["norm.weight", "fc_norm.weight"].some((name) => tensors.has(name)),
+  variant: true,
+  fixed: { norm: "pre", norm_eps: 1e-5, activation: "gelu", position: "rotary" },
+  openWithoutPrefix: {},
+  assumed: [...TIMM.assumed!, "position"],
+  heads: SIGLIP_HEADS, // the largest is 1536 wide
+  rotary: PE,
+};
+
+export const TIMM_PE_CORE: Family = {
+  ...TIMM_PE,
+  needs: ["norm_pre.weight", "attn_pool.latent"],
+  fits: () => true,
+  rotary: PE_POOLED,
+  projection: "pooled",
+};
+
 export const TIMM_SIGLIP: Family = {
   ...TIMM_CLIP,
   name: "timm's SigLIP",
@@ -147,7 +193,7 @@ export const TIMM_SIGLIP: Family = {
   projection: "pooled",
 };
 
-export const TIMMS: readonly Family[] = [TIMM_DINOV3, TIMM_ROPE, TIMM_EVA02, TIMM_EVA02_APART, TIMM_CLIP, TIMM_SIGLIP, TIMM];
+export const TIMMS: readonly Family[] = [mixed("timm", "rope.freqs"), mixed("naver", "freqs"), TIMM_DINOV3, TIMM_ROPE, TIMM_EVA02, TIMM_EVA02_APART, TIMM_PE_CORE, TIMM_PE, TIMM_CLIP, TIMM_SIGLIP, TIMM];
 
 // ---- config.json -------------------------------------------------------------
 
@@ -157,7 +203,6 @@ const KNOWN = "timm's vit_*, deit_*, deit3_*, flexivit_*, beit_*, beitv2_*, eva_
 
 /** Architectures with such a name that are not a plain ViT. */
 const OTHERS: readonly [RegExp, string][] = [
-  [/_rope_mixed_|_pe_/, "it has rotary positions of another kind"],
   [/_r\d*_s\d+_|_resnet\d+|_mci_/, "convolutions make its patches"],
   [/_dlittle_|_dp?wee_/, "its attention is differential"],
   [/_xp_|_pwee_|_\d+x2_/, "its branches are parallel"],
@@ -180,9 +225,18 @@ const PUBLISHED: Readonly<Record<string, readonly [number, number]>> = {
   giantopt: [1536, 16], gigantic: [1664, 16],
 };
 
-/** The positions of timm's architecture, if they are rotary. */
+/** The grid of patches that a Perception Encoder was trained for. */
+function gridOfPe(name: string): readonly [number, number] {
+  const side = /core_base/.test(name) ? 14 : /core_(tiny|small|large)/.test(name) ? 24 : 32;
+  return [side, side];
+}
+
+/** The positions of timm's architecture, if they are rotary or its tensors do not show that they are not. */
 const rotaryOf = (name: string): Json =>
   /_dinov3/.test(name) ? { position: "rotary" }
+    : /_pe_/.test(name) ? { position: "rotary", ...PE, rotary_grid: gridOfPe(name) }
+    : /_clip_/.test(name) ? { position: "learned" }
+    : /_rope_mixed_/.test(name) ? { position: "rotary", ...MIXED }
     : /_rope_reg\d|^eva02_/.test(name) ? { position: "rotary", ...EVA }
     : /_rope_/.test(name) ? { position: "rotary", ...ROPE } : {};
 
@@ -240,11 +294,12 @@ export function ofTimm(config: Json, wantsPrepare: boolean): Json {
     ...rotaryOf(name),
     ...(args.pos_embed === "none" && { position: "none" }),
     position_resize: "antialias",
-    pool_prefix: args.pool_include_prefix ?? (name === "test_vit3" || poolsPatches(pixels, pool)),
+    pool_prefix: args.pool_include_prefix ?? (name === "test_vit3" || (/_pe_/.test(name) && pool === "map") || poolsPatches(pixels, pool)),
+    pool_heads: args.attn_pool_num_heads,
     heads: args.num_heads ?? headsOf(name, num_features),
     labels: listOf(config.label_names ?? pixels.label_names ?? config.labels, num_classes),
     prepare: wantsPrepare && rows ? ofTimmsPixels(pixels, size as [number, number], args.in_chans ?? channels) : undefined,
-    norm_eps: /clip|quickgelu|dinov3/.test(name) ? 1e-5 : 1e-6,
+    norm_eps: /clip|quickgelu|dinov3|_pe_/.test(name) ? 1e-5 : 1e-6,
     activation: args.act_layer == null ? actOf(name) : meaning("act_layer", args.act_layer, TIMM_ACTIVATIONS),
   });
 }
