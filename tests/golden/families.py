@@ -442,6 +442,10 @@ def as_perception_encoder(tensors):
     return {re.sub(r"blocks\.(\d+)\.ls(\d)", r"transformer.resblocks.\1.ls_\2", n): t for n, t in out.items()}
 
 
+def headless(tensors):
+    return without(tensors, "head.")
+
+
 def pooled_apart(tensors):
     """timm has one matrix for the pool's query and one for its keys and values."""
     out = {}
@@ -627,13 +631,16 @@ OURS_POOLED = {
     "facebook_pe_core": (as_facebooks_pe_core, dict(PE_CORE, pool_mlp_width=50, HEAD_BIAS=False)),
     "timm_rope_mixed": (as_rope_mixed, dict(MIXED)),
     "naver_rope_mixed": (as_navers_rope_mixed, dict(MIXED, LEARNED_TOO=True, image_size=[8, 16])),
+    "timm_uni": (headless, dict(
+        SWIGLU, layer_scale=True, prefix=["class"] + 8 * ["register"], POSITION_ROWS="patches")),
+    "timm_virchow": (headless, dict(SWIGLU, layer_scale=True, prefix=["class"] + 4 * ["register"])),
 }
 
 
 HEADLESS = ["dinov3", "facebook_dinov3", "perception_encoder", "vit_without_head", "dinov2", "dinov2_registers", "siglip", "siglip_of_timm",
             "dinov2_of_the_hub", "mae_with_decoder", "timm_map_registers",
             "dinov2_of_transformers_5", "siglip_of_transformers_5", "dinov2_in_chunks",
-            "open_clip_of_timm", "timm_beit_shared"]
+            "open_clip_of_timm", "timm_beit_shared", "timm_uni", "timm_virchow"]
 
 
 def make_other(name, seed):

@@ -74,6 +74,8 @@ const MODELS = {
   facebook_pe_core: { heads: 2 },
   timm_rope_mixed: { image_size: [12, 12] },
   naver_rope_mixed: { heads: 2, image_size: [8, 16] },
+  timm_uni: { heads: 2 },
+  timm_virchow: { heads: 2 },
 };
 
 /** The header of a file, as web/load/header.ts reads it. */

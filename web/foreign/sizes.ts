@@ -74,7 +74,9 @@ class Completion {
 
   constructor(checkpoint: Checkpoint, given: Json) {
     this.#checkpoint = checkpoint;
-    this.#given = given;
+    // timm's config names SwiGLU and its activation only if they are among model_args.
+    const { activation, ...others } = given;
+    this.#given = isGated(checkpoint) && !given.mlp && activation === "gelu" ? others : given;
   }
 
   complete(): Completed {

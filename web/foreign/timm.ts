@@ -300,6 +300,7 @@ export function ofTimm(config: Json, wantsPrepare: boolean): Json {
     labels: listOf(config.label_names ?? pixels.label_names ?? config.labels, num_classes),
     prepare: wantsPrepare && rows ? ofTimmsPixels(pixels, size as [number, number], args.in_chans ?? channels) : undefined,
     norm_eps: /clip|quickgelu|dinov3|_pe_/.test(name) ? 1e-5 : 1e-6,
+    mlp: /^swiglupacked$/i.test(wordOf(args.mlp_layer)) ? "gated" : undefined,
     activation: args.act_layer == null ? actOf(name) : meaning("act_layer", args.act_layer, TIMM_ACTIVATIONS),
   });
 }
