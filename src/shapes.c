@@ -89,6 +89,10 @@ bool learns_positions(const vit_config *c) {
     return c->position == VIT_LEARNED || c->learned_too;
 }
 
+bool norms_tokens(const vit_config *c) {
+    return c->final_norm && (!c->fc_norm || c->norm_too);
+}
+
 size_t head_features(const vit_config *c) {
     return c->pool == VIT_POOL_CLASS_MEAN ? 2 * c->width : c->width;
 }

@@ -51,7 +51,8 @@ typedef struct vit_config {
         vit_filter filter;              /* `interpolation` */
     } photo;
     /* vit_open finds these in the file. */
-    bool fc_norm;                   /* the norm comes after the mean, not before it */
+    bool fc_norm;                   /* the norm comes after the pool, not before it */
+    bool norm_too;                  /* with fc_norm: before it, too */
     bool patch_norm_in, patch_norm; /* patches are normed before and after they become tokens */
     bool norm_pre;                  /* the tokens are normed before the blocks */
     bool learned_too;               /* pos_embed is added beside relative or rotary positions */

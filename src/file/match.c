@@ -68,8 +68,8 @@ vit_status weights_read_config(vit_config *c, const struct json *json, const str
                                vit_error *why) {
     vit_status status = config_read(c, json, why);
     if (status) return status;
-    c->fc_norm = c->final_norm && c->pool != VIT_POOL_CLASS_MEAN &&
-                 map_find(map, "fc_norm.weight") && !map_find(map, "norm.weight");
+    c->fc_norm = c->final_norm && c->pool != VIT_POOL_CLASS_MEAN && map_find(map, "fc_norm.weight");
+    c->norm_too = c->fc_norm && map_find(map, "norm.weight");
     c->patch_norm_in = map_find(map, "patch_embed.norm_in.weight") && !c->stem_layers;
     c->patch_norm = c->patch_norm_in && map_find(map, "patch_embed.norm.weight");
     c->norm_pre = map_find(map, "norm_pre.weight");

@@ -2,7 +2,7 @@
  * class: the first token, as in Dosovitskiy et al. With a distillation token the scores of both
  * heads are averaged, as in DeiT (Touvron et al., arXiv:2012.12877, section 4).
  * mean, max, mean_max: of the patch tokens, as in timm. The norm comes before the pooling, or after
- * it if the file has fc_norm. With pool_prefix the prefix tokens count like patch tokens.
+ * it if the file has fc_norm, or both do. With pool_prefix the prefix tokens count like patch tokens.
  * class_mean: the class token and the mean of the patch tokens side by side, as in DINOv2's
  * classifiers (Oquab et al., arXiv:2304.07193). */
 #include "logits.h"
@@ -19,10 +19,6 @@
 #include "pooling.h"
 #include "shapes.h"
 #include "vit.h"
-
-static bool norms_tokens(const vit_config *c) {
-    return c->final_norm && !c->fc_norm;
-}
 
 size_t head_tokens(const vit_config *c) {
     return c->pool != VIT_POOL_CLASS ? vit_tokens(c) : c->class_tokens + c->distillation_tokens;

@@ -80,7 +80,8 @@ size_t vit_relevance_size(const vit_model *m, size_t classes) {
     const vit_config *c = &m->config;
     struct arena arena = {0};
     struct room room;
-    if (!c->classes || !c->depth || c->pool > VIT_POOL_MEAN || classes == 0) return 0;
+    if (!c->classes || !c->depth || c->pool > VIT_POOL_MEAN || c->norm_too || classes == 0)
+        return 0;
     room_lay_out(&room, &arena, m, classes);
     return arena.overflow || arena.used > SIZE_MAX - CACHE_LINE ? 0 : arena.used + CACHE_LINE;
 }

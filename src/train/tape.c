@@ -77,6 +77,7 @@ const char *vit_untrainable(const vit_config *c) {
     } all[] = {
         {c->classes == 0, "it has no head"},
         {c->pool > VIT_POOL_MEAN, "its pool is neither class nor mean"},
+        {c->norm_too, "it norms the tokens twice (norm and fc_norm)"},
         {c->norm_pre, "it norms the tokens before the blocks (norm_pre)"},
         {c->patch_norm_in, "it norms the patches' pixels (patch_embed.norm_in)"},
         {c->patch_norm, "it norms the patches' tokens (patch_embed.norm)"},

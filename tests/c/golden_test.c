@@ -28,6 +28,7 @@ static const char *const NAMES[] = {
     "relative_registers",
     "relative_learned",
     "attention_pool",
+    "both_norms",
     "gated",
     "gated_norm",
     "rotary",

@@ -19,7 +19,7 @@ import sys
 import torch
 
 from make import BATCH, DEFAULTS, DTYPES, VisionTransformer, draw_weights, write_safetensors
-from others import (Bare, Beit, MeanOfAll, Refined, RelPos, Siglip, VitPytorch, VitPytorchMean, of_a_tutorial,
+from others import (Bare, Beit, Blip, MeanOfAll, Refined, RelPos, Siglip, VitPytorch, VitPytorchMean, of_a_tutorial,
                     of_encoder, of_torchvision)
 
 # ---- Our names → theirs ----------------------------------------------------------------
@@ -482,6 +482,21 @@ def as_navers_rope_mixed(tensors):
     return {**as_rope_mixed(tensors, "freqs", flat=True), **buffers}
 
 
+def as_blip(tensors, projection="visual_projection"):
+    table = [row for row in TOWER if not row[0].endswith(r"attn\.qkv")]
+    table = [(ours, theirs.replace("out_proj", "projection").replace("embedding.weight", "embedding")) for ours, theirs in table]
+    table += [(r"blocks\.(\d+)\.attn\.qkv", r"encoder.layers.\1.self_attn.qkv"), (r"head", projection)]
+    out = renamed(without(tensors, "fc_norm."), table)
+    text = {n: torch.ones(2) for n in ["text_model.encoder.layer.0.attention.self.query.bias", "text_projection.weight",
+                                       "text_decoder.bert.embeddings.word_embeddings.weight", "text_proj.bias",
+                                       "text_encoder.pooler.dense.bias", "itm_head.bias"]}
+    return {**behind("vision_model.", out, ["vis"]), **text, "logit_scale": torch.ones(())}
+
+
+def as_blip_retrieval(tensors):
+    return as_blip(tensors, "vision_proj")
+
+
 # ---- The cases -------------------------------------------------------------------------
 
 # OTHERS: name → a function that makes the model, its options. OURS: name → a function that
@@ -633,6 +648,8 @@ OURS_POOLED = {
     "naver_rope_mixed": (as_navers_rope_mixed, dict(MIXED, LEARNED_TOO=True, image_size=[8, 16])),
     "timm_uni": (headless, dict(
         SWIGLU, layer_scale=True, prefix=["class"] + 8 * ["register"], POSITION_ROWS="patches")),
+    "blip": (as_blip, dict(SMALL, MODEL=Blip, norm_eps=1e-5, HEAD_BIAS=False)),
+    "blip_retrieval": (as_blip_retrieval, dict(SMALL, norm_eps=1e-5)),
     "timm_virchow": (headless, dict(SWIGLU, layer_scale=True, prefix=["class"] + 4 * ["register"])),
 }
 

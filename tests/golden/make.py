@@ -46,7 +46,7 @@ DEFAULTS = dict(
 # Name → the differences from DEFAULTS. Keys in capitals are no config keys. They shape the file:
 # DTYPE       the tensors' type
 # PAD         whether the header is padded to 8 bytes
-# FC_NORM     fc_norm in place of norm
+# FC_NORM     fc_norm in place of norm, or "both"
 # LEARNED_TOO whether there is a pos_embed besides relative positions
 # POSITION_ROWS "patches": pos_embed has no rows for the prefix
 # HOLD        the file holds the fixed positions
@@ -116,6 +116,7 @@ CASES = {
         image_size=[12, 20], prefix=["class", "register", "register"], width=24, position="rotary",
         rotary_frequencies="learned", rotary_places="from_0", rotary_first="columns",
         rotary_pairs="neighbours"),
+    "both_norms": dict(FC_NORM="both"),
 }
 
 DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
@@ -418,7 +419,7 @@ class VisionTransformer(nn.Module):
         fc_norm = c.get("FC_NORM", False)
         norm = lambda wanted: nn.LayerNorm(D, eps=c["norm_eps"]) if wanted else nn.Identity()
         self.norm_pre = norm(c.get("NORM_PRE", False))
-        self.norm = norm(c["final_norm"] and not fc_norm)
+        self.norm = norm(c["final_norm"] and fc_norm in [False, "both"])
         self.fc_norm = norm(fc_norm)
         if c["pool"] == "attention":
             self.attn_pool = AttentionPool(c)

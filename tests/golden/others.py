@@ -113,6 +113,14 @@ class Siglip(VisionTransformer):
         return self.pooled
 
 
+class Blip(VisionTransformer):
+    """The class token is normed twice by one norm."""
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.fc_norm = self.norm
+
+
 class WideAttention(make.Attention):
     """Attention whose heads may have any width."""
 

@@ -76,6 +76,8 @@ const MODELS = {
   naver_rope_mixed: { heads: 2, image_size: [8, 16] },
   timm_uni: { heads: 2 },
   timm_virchow: { heads: 2 },
+  blip: { heads: 2 },
+  blip_retrieval: { heads: 2 },
 };
 
 /** The header of a file, as web/load/header.ts reads it. */

@@ -78,6 +78,13 @@ test("a separate image_size resizes the folder's positions, and a processor for 
   assert.equal(ours(VIT, { image_size: [28, 28] }, PIXELS).prepare.crop, 28);
 });
 
+test("BLIP's vision tower and its processor's defaults", () => {
+  const config = { model_type: "blip", vision_config: { hidden_size: 24, num_attention_heads: 2, image_size: 32, patch_size: 8 } };
+  has(ours(config), { width: 24, heads: 2, image_size: [32, 32], norm_eps: 1e-5, activation: "gelu", prefix: ["class"] });
+  has(ours({ model_type: "blip_vision_model", num_attention_heads: 3 }), { heads: 3 });
+  has(ours({ ...config, vision_config: {} }, {}, {}).prepare, { resize: [384, 384], crop: 384, interpolation: "bicubic" });
+});
+
 const TIMM = { architecture: "vit_tiny_patch16_224", num_classes: 7, num_features: 192, global_pool: "token" };
 const CFG = { input_size: [3, 64, 96], mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5], license: "mit" };
 

@@ -19,6 +19,7 @@ export function addedTo(checkpoint: Checkpoint, given: Json): readonly Appended[
   for (let at = 0; family.added && at < MOST_DEPTH && checkpoint.has(`blocks.${at}.norm1.weight`); at++) {
     const find = (name: string) => checkpoint.find(name.replace("*", String(at)), false);
     for (const { name, from, replaces = false, plan } of family.added) {
+      if (at > 0 && !name.includes("*")) continue;
       const parts = from.map(find).filter((tensor) => tensor !== undefined);
       const [first] = parts;
       if (!first || parts.length < from.length || find(name)) continue;

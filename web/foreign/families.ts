@@ -9,6 +9,7 @@ import { TIMM_RELPOS } from "./timm-relpos.js";
 import { TORCH_ENCODER } from "./torch-encoder.js";
 import { TORCHVISION } from "./torchvision.js";
 import { TRANSFORMERS_BEIT } from "./transformers-beit.js";
+import { TRANSFORMERS_BLIP } from "./transformers-blip.js";
 import { TRANSFORMERS_DINOV3 } from "./transformers-dinov3.js";
 import { TRANSFORMERS_CLIP } from "./transformers-clip.js";
 import { TRANSFORMERS_SIGLIP } from "./transformers-siglip.js";
@@ -16,6 +17,6 @@ import { TRANSFORMERS_VIT } from "./transformers-vit.js";
 import { VIT_PYTORCH } from "./vit-pytorch.js";
 
 export const FAMILIES: readonly Family[] = [
-  ...OPEN_CLIP, ...FACEBOOK_DINOV3, ...TIMM_BEIT, ...TIMM_RELPOS, ...TIMMS, ...DINOV2_CHUNKS, ...TRANSFORMERS_BEIT, ...TRANSFORMERS_DINOV3, ...TRANSFORMERS_VIT, ...TRANSFORMERS_CLIP, ...TRANSFORMERS_SIGLIP,
+  ...OPEN_CLIP, ...FACEBOOK_DINOV3, ...TIMM_BEIT, ...TIMM_RELPOS, ...TIMMS, ...DINOV2_CHUNKS, ...TRANSFORMERS_BEIT, ...TRANSFORMERS_DINOV3, ...TRANSFORMERS_VIT, ...TRANSFORMERS_CLIP, ...TRANSFORMERS_BLIP, ...TRANSFORMERS_SIGLIP,
   ...TORCHVISION, ...VIT_PYTORCH, ...TORCH_ENCODER,
 ];

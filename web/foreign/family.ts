@@ -49,6 +49,8 @@ export interface Family {
   readonly heads?: Readonly<Record<number, number>>;
   /** Whether a mean feeds the head although no tensor shows it. */
   readonly mean?: boolean;
+  /** Whether what is pooled is normed again. */
+  readonly normsTwice?: boolean;
   /** The order of a patch's pixels, if the patches' projection may be a matrix. */
   readonly patchOrder?: VitConfig["patch_order"];
   /** Whether attention with one head as wide as the token has no projection, and means include the prefix. */
@@ -72,7 +74,7 @@ interface Made {
   make(parts: readonly Piece[]): Piece;
 }
 
-/** A tensor of each block. It is added if its name is not in the file and what it is made of is. */
+/** A tensor of each block, or one alone if its name has no `*`. It is added if its name is not in the file and what it is made of is. */
 export interface Added {
   /** As in `names`. */
   readonly name: string;
@@ -110,7 +112,7 @@ export interface ModelType {
   /** undefined: the tensors show it. */
   readonly layer_scale: boolean | undefined;
   /** Its processor's class, without ImageProcessor. */
-  readonly processor: "ViT" | "DeiT" | "Beit" | "Bit" | "CLIP" | "Siglip" | "DINOv3ViT";
+  readonly processor: "ViT" | "DeiT" | "Beit" | "Bit" | "CLIP" | "Siglip" | "DINOv3ViT" | "Blip";
 }
 
 /** An entry of the file's header. */

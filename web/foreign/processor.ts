@@ -49,6 +49,7 @@ const PROCESSORS = {
   Siglip: { ...VIT, resample: 3 },
   Bit: CLIP,
   Beit: DEIT,
+  Blip: { ...VIT, size: 384, resample: 3, mean: CLIP.mean, std: CLIP.std },
   DINOv3ViT: { ...VIT, mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] }, // it resizes after it divides by 255
   ConvNext: CONVNEXT,
 } as const;

@@ -248,7 +248,7 @@ class Completion {
     const { family } = checkpoint;
     const head = checkpoint.tensor("head.weight")?.shape ?? [];
     const attends = checkpoint.has("attn_pool.latent");
-    const means = family.mean || checkpoint.has("fc_norm.weight");
+    const means = family.mean || (!family.normsTwice && checkpoint.has("fc_norm.weight"));
     const both = prefix.class > 0 && head.length === 2 && !family.headTransposed && Math.floor(head[1]! / 2) === width;
     const pool = attends ? "attention" : both ? "class_mean" : prefix.class > 0 && !means ? "class" : "mean";
     const pool_prefix = (family.bare === true && prefix.class > 0) || undefined;

@@ -7,6 +7,7 @@ import { hasOwn, show } from "../errors.js";
 import type { ModelType } from "./family.js";
 import { Refusal } from "./refusal.js";
 import { BEIT_TYPES } from "./transformers-beit.js";
+import { BLIP_TYPES } from "./transformers-blip.js";
 import { CLIP_TYPES } from "./transformers-clip.js";
 import { SIGLIP_TYPES } from "./transformers-siglip.js";
 import { DINOV3_TYPES } from "./transformers-dinov3.js";
@@ -26,7 +27,7 @@ const ACTIVATIONS = {
   silu: "silu",
 } as const;
 
-const TYPES = { ...VIT_TYPES, ...BEIT_TYPES, ...CLIP_TYPES, ...SIGLIP_TYPES, ...DINOV3_TYPES } as const;
+const TYPES = { ...VIT_TYPES, ...BEIT_TYPES, ...CLIP_TYPES, ...SIGLIP_TYPES, ...DINOV3_TYPES, ...BLIP_TYPES } as const;
 
 const nameOf = (model_type: unknown) => wordOf(model_type).replace("_vision_model", "");
 
