@@ -35,7 +35,14 @@ static struct plan plan_of(const vit_config *c) {
                      .head_bias = c->head_bias,
                      .head_dist = c->classes && c->distillation_tokens,
                      .pool = c->pool,
-                     .position = c->position == VIT_RELATIVE ? RELATIVE : LEARNED,
+                     .pool_heads = c->pool_heads,
+                     .pool_mlp_width = c->pool_mlp_width,
+                     .gated = c->mlp == VIT_MLP_GATED,
+                     .mlp_norm = c->mlp_norm,
+                     .rotary = {.learned = c->rotary_frequencies == VIT_ROTARY_LEARNED},
+                     .position = c->position == VIT_RELATIVE ? RELATIVE
+                                 : c->position == VIT_ROTARY ? ROTARY
+                                                             : LEARNED,
                      .position_rows = c->position == VIT_LEARNED ? c->position_rows : 0};
     for (int i = 0; i < 2; i++) p.image[i] = c->image_size[i], p.patch[i] = c->patch_size[i];
     for (size_t i = 0; i < c->stem_layers; i++)

@@ -12,7 +12,7 @@
 
 #include "tape.h"
 
-enum position { LEARNED, NO_POSITION, SINCOS1D, SINCOS2D, RELATIVE, POSITIONS };
+enum position { LEARNED, NO_POSITION, SINCOS1D, SINCOS2D, RELATIVE, ROTARY, POSITIONS };
 enum pooling_kind {
     POOL_CLASS,
     POOL_MEAN,
@@ -26,6 +26,12 @@ enum pooling_kind {
 struct plan {
     size_t image[2], patch[2], channels, width, depth, heads, head_width, mlp_width, classes;
     size_t norm, activation, position, pool; /* indices of their words; enums above */
+    size_t pool_heads, pool_mlp_width;       /* 0: as the blocks' */
+    bool gated, mlp_norm;
+    struct {
+        bool learned, neighbours, columns_first, gridded;
+        size_t places, base, grid[2];
+    } rotary;
     bool final_norm, qkv_bias, qk_norm, layer_scale, no_residual, per_head, labels;
     size_t class_tokens, distillation, registers, prepare;
     size_t stem_layers, stem[6][2];

@@ -66,8 +66,20 @@ static void draw_widths(struct plan *p, struct tape *t) {
         else if (p->width % p->heads)
             p->head_width = d;
     }
+    if (p->position == ROTARY && plan_head_width(p) % 4) {
+        d = (plan_head_width(p) + 3) / 4 * 4;
+        if (p->head_width)
+            p->head_width = d;
+        else
+            p->width = p->heads * d;
+    }
+    if (pools_heads(p) && tape_chance(t, 2)) {
+        p->pool_heads = 1 + tape_below(t, p->width);
+        while (p->width % p->pool_heads) p->pool_heads--;
+    }
     static const size_t MLPS[] = {8, 1, 5, 16, 17, 31, 33, 49, 64};
     p->mlp_width = MLPS[tape_below(t, 9)];
+    if (p->pool == POOL_ATTENTION && tape_chance(t, 2)) p->pool_mlp_width = MLPS[tape_below(t, 9)];
     p->depth = 1 + (tape_chance(t, 3) ? 1 + tape_below(t, 3) : 0);
     if (p->width >= 64 || plan_patches(p) > 50) p->depth = 1;
     p->classes = tape_chance(t, 5) ? tape_below(t, 40) : 3;
@@ -76,7 +88,9 @@ static void draw_widths(struct plan *p, struct tape *t) {
 static void draw_kinds(struct plan *p, struct tape *t) {
     p->norm = tape_chance(t, 3);
     p->final_norm = !tape_chance(t, 4);
-    p->activation = tape_below(t, 4);
+    p->activation = tape_below(t, 6);
+    p->gated = tape_chance(t, 4);
+    p->mlp_norm = tape_chance(t, 6);
     p->position = tape_below(t, POSITIONS);
     p->pool = !p->class_tokens || tape_chance(t, 3) ? POOL_MEAN : POOL_CLASS;
     static const enum pooling_kind RARER[] = {POOL_MAX, POOL_MEAN_MAX, POOL_PRR};
@@ -98,13 +112,26 @@ static void draw_norms(struct plan *p, struct tape *t) {
     p->head_dist = p->classes && p->distillation && !tape_chance(t, 3);
 }
 
-/* Learned positions, perhaps beside relative ones: for all tokens, or for the patches alone, or for the class and the patches but
+static void draw_rotary(struct plan *p, struct tape *t) {
+    static const size_t BASES[] = {100, 1, 10, 10000, 1000000};
+    p->rotary.learned = tape_chance(t, 2);
+    p->rotary.neighbours = tape_bool(t);
+    p->rotary.columns_first = tape_bool(t);
+    p->rotary.places = tape_below(t, 3);
+    p->rotary.base = BASES[tape_below(t, 5)];
+    p->rotary.gridded = tape_chance(t, 3);
+    for (int i = 0; i < 2; i++) p->rotary.grid[i] = 1 + tape_below(t, 40);
+}
+
+/* Learned positions, perhaps beside relative or rotary ones: for all tokens, or for the patches alone, or for the class and the patches but
  * not the registers; and some for another, square grid. */
 static void draw_positions(struct plan *p, struct tape *t) {
     size_t N = plan_patches(p), prefix = prefix_of(p), side = 1 + tape_below(t, 5);
-    bool written = p->position != LEARNED && p->position != RELATIVE && tape_chance(t, 6);
+    bool may_have = p->position == RELATIVE || p->position == ROTARY;
+    bool written = p->position != LEARNED && !may_have && tape_chance(t, 6);
+    if (p->position == ROTARY) draw_rotary(p, t);
     if (written) p->position_rows = prefix + N;
-    bool beside = p->position == RELATIVE && tape_chance(t, 4);
+    bool beside = may_have && tape_chance(t, 4);
     if (p->position != LEARNED && !beside) return;
     p->position_rows = prefix + N;
     if (prefix) {
@@ -148,7 +175,8 @@ static const char *may_fail(const struct plan *p) {
     if (p->parts > 1 && (p->int8 || (p->int8_outside && p->pool == POOL_ATTENTION)))
         return "int8 in one of several sources";
     if (p->transposed && p->int8_outside) return "int8 in a head that is transposed";
-    bool learned = p->position == LEARNED || (p->position == RELATIVE && p->position_rows);
+    bool beside = p->position == RELATIVE || p->position == ROTARY;
+    bool learned = p->position == LEARNED || (beside && p->position_rows);
     if (!p->class_tokens && p->registers && learned && p->position_rows != plan_tokens(p))
         return "a position of a class token that is not there";
     if (p->norm_in && p->stem_layers) return "a norm of the patches behind a stem";
@@ -243,8 +271,10 @@ static void put_sizes(struct json_text *out, const struct plan *p) {
 }
 
 static void put_words(struct json_text *out, const struct plan *p) {
-    static const char *const ACTIVATIONS[] = {"gelu", "gelu_tanh", "quick_gelu", "relu"};
-    static const char *const WHERE[] = {"learned", "none", "sincos1d", "sincos2d", "relative"};
+    static const char *const ACTIVATIONS[] = {"gelu", "gelu_tanh", "quick_gelu",
+                                              "relu", "tanh",      "silu"};
+    static const char *const WHERE[] = {"learned",  "none",     "sincos1d",
+                                        "sincos2d", "relative", "rotary"};
     static const char *const HOW[] = {"class",    "mean",       "attention", "max",
                                       "mean_max", "class_mean", "prr"};
     static const char *const RESIZES[] = {"by_family", "antialias", "plain", "offset",
@@ -256,6 +286,10 @@ static void put_words(struct json_text *out, const struct plan *p) {
         RESIZES[p->resize]);
     PUT(out, ",\"pool\":\"%s\"", HOW[p->pool]);
     if (p->variant || p->pool == POOL_ATTENTION) PUT(out, ",\"pool_prefix\":%s", BOOLS[p->labels]);
+    if (p->pool_heads) PUT(out, ",\"pool_heads\":%zu", p->pool_heads);
+    if (p->pool_mlp_width) PUT(out, ",\"pool_mlp_width\":%zu", p->pool_mlp_width);
+    if (p->gated) PUT(out, ",\"mlp\":\"gated\"");
+    if (p->mlp_norm) PUT(out, ",\"mlp_norm\":true");
     if (p->per_head) PUT(out, ",\"attention\":\"per_head\"");
     if (p->no_residual) PUT(out, ",\"residual\":false");
     if (p->channels_last) PUT(out, ",\"patch_order\":\"channels_last\"");
@@ -265,12 +299,25 @@ static void put_words(struct json_text *out, const struct plan *p) {
         PUT(out, ",\"patch_bias\":%s,\"head_bias\":%s", BOOLS[p->patch_bias], BOOLS[p->head_bias]);
 }
 
+static void put_rotary(struct json_text *out, const struct plan *p) {
+    static const char *const PLACES[] = {"minus_1_to_1", "from_0", "from_1"};
+    PUT(out, ",\"rotary_places\":\"%s\",\"rotary_base\":%zu", PLACES[p->rotary.places],
+        p->rotary.base);
+    PUT(out, ",\"rotary_first\":\"%s\",\"rotary_pairs\":\"%s\"",
+        p->rotary.columns_first ? "columns" : "rows",
+        p->rotary.neighbours ? "neighbours" : "halves");
+    if (p->rotary.learned) PUT(out, ",\"rotary_frequencies\":\"learned\"");
+    if (p->rotary.gridded)
+        PUT(out, ",\"rotary_grid\":[%zu,%zu]", p->rotary.grid[0], p->rotary.grid[1]);
+}
+
 size_t plan_json(char *text, size_t room, const struct plan *p) {
     struct json_text out = {text, room, 0};
     PUT(&out, "{\"norm_eps\":1e-%d", p->variant ? 5 : 6);
     put_sizes(&out, p);
     put_words(&out, p);
     put_prefix(&out, p);
+    if (p->position == ROTARY) put_rotary(&out, p);
     if (p->stem_layers) put_stem(&out, p);
     if (p->labels) put_labels(&out, p);
     put_prepare(&out, p);

@@ -69,6 +69,7 @@ static void add_attention(struct tensors *all, const struct plan *p) {
     if (p->position == RELATIVE)
         ADD(VECTOR, "attn.rel_pos.relative_position_bias_table", offsets + (prefix ? 3 : 0),
             p->heads);
+    if (p->position == ROTARY && p->rotary.learned) ADD(VECTOR, "attn.rope.freqs", 2, A / 2);
     if (!p->per_head) add_pair(all, MATRIX, "attn.proj", D, A, true);
 }
 
@@ -79,7 +80,8 @@ static void add_block(struct tensors *all, const struct plan *p, size_t index) {
     add_attention(all, p);
     if (p->layer_scale) ADD(GAIN, "ls1.gamma", D);
     add_pair(all, GAIN, "norm2", D, 0, true);
-    add_pair(all, MATRIX, "mlp.fc1", M, D, true);
+    add_pair(all, MATRIX, "mlp.fc1", p->gated ? 2 * M : M, D, true);
+    if (p->mlp_norm) add_pair(all, GAIN, "mlp.norm", M, 0, true);
     add_pair(all, MATRIX, "mlp.fc2", D, M, true);
     if (p->layer_scale) ADD(GAIN, "ls2.gamma", D);
     for (; first < all->count; first++) {
@@ -91,7 +93,7 @@ static void add_block(struct tensors *all, const struct plan *p, size_t index) {
 }
 
 static void add_pooling(struct tensors *all, const struct plan *p) {
-    size_t D = p->width, M = p->mlp_width;
+    size_t D = p->width, M = p->pool_mlp_width ? p->pool_mlp_width : p->mlp_width;
     ADD(VECTOR, "attn_pool.latent", 1, 1, D);
     add_pair(all, MATRIX, "attn_pool.qkv", 3 * D, D, true);
     add_pair(all, MATRIX, "attn_pool.proj", D, D, true);
