@@ -132,7 +132,7 @@ test("all JavaScript of a page, minified, and one wasm module are at most 82.7 K
 test("what training adds to a page, minified, with one wasm module, is at most 95.5 KB, gzipped", async (t) => {
   const [javascript, worker] = await Promise.all(training.map(weigh));
   t.diagnostic(`train-worker.js, only with the option worker or threads: ${worker} bytes more`);
-  assert.ok(worker <= 3900);
+  assert.ok(worker <= 4000);
   for (const build of [...variants, ...threaded]) {
     const total = javascript + (await weigh(`vit.train.${build}.wasm`));
     t.diagnostic(`train ${build}: ${total} bytes gzipped, ${javascript} of them JavaScript`);
