@@ -14,8 +14,9 @@ struct vit_model {
     size_t float_count;
     void *memory;
     float *fixed_position; /* (position_rows,D) of a computed encoding, or NULL */
-    float *rotary;  /* (N,d): each patch's d/2 cosines and d/2 sines; NULL: none, or learned */
-    float *learned; /* pos_embed as in the file, if `params` has it resized; else NULL */
+    float *rotary; /* (N,d): each patch's d/2 cosines and d/2 sines; NULL: none, or learned */
+    float *learned, *learned_mid;  /* pos_embed, mid_pos_embed for the file's grid, if `params` has
+                                     them resized; else NULL */
     const struct vit_model *whole; /* whose weights these are, if vit_model_resize made this */
     char *json;
     size_t json_size;

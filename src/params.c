@@ -28,7 +28,7 @@ struct row {
 
 static const struct row STEM[] = {VIT_STEM_PARAMS(VIT_MODEL_ROW) VIT_TOKEN_PARAMS(VIT_MODEL_ROW)},
                         BLOCK[] = {VIT_BLOCK_PARAMS(VIT_BLOCK_ROW)},
-                        HEAD[] = {VIT_HEAD_PARAMS(VIT_MODEL_ROW)};
+                        HEAD[] = {VIT_HEAD_PARAMS(VIT_MODEL_ROW) VIT_OBJECT_PARAMS(VIT_MODEL_ROW)};
 enum {
     STEM_ROWS = sizeof STEM / sizeof *STEM,
     BLOCK_ROWS = sizeof BLOCK / sizeof *BLOCK,
@@ -46,7 +46,9 @@ static void sizes(size_t n[NUMBERS], const vit_config *c) {
     n[nS] = c->channels;
     for (size_t i = 0; i < VIT_STEM_MOST; i++) n[nS + 1 + i] = c->stem[i].channels;
     n[nC] = n[nS + c->stem_layers], n[npatch] = patch_values(c);
-    n[nregisters] = c->register_tokens, n[npositions] = c->position_rows;
+    n[nregisters] = c->register_tokens, n[ndetections] = c->detections;
+    n[nscores] = c->classes + 1, n[nbox] = VIT_BOX;
+    n[npositions] = c->position_rows, n[nmid] = c->depth ? c->depth - 1 : 0;
     n[qkv_matrices] = c->attention == VIT_PER_HEAD ? 3 * n[nh] : 1;
     n[qkv_in] = c->attention == VIT_PER_HEAD ? n[nd] : n[nD];
 }
@@ -56,14 +58,15 @@ static void presences(size_t n[NUMBERS], const vit_config *c) {
     n[has_patch_bias] = c->patch_bias;
     n[has_patch_norm_in] = c->patch_norm_in, n[has_patch_norm] = c->patch_norm;
     n[has_class] = c->class_tokens, n[has_distillation] = c->distillation_tokens;
-    n[has_registers] = c->register_tokens;
+    n[has_registers] = c->register_tokens, n[has_detections] = c->detections;
     n[has_positions] = learns_positions(c), n[has_relative] = c->position == VIT_RELATIVE;
     n[has_frequencies] = c->position == VIT_ROTARY && c->rotary_frequencies == VIT_ROTARY_LEARNED;
     n[has_norm_pre] = c->norm_pre, n[has_qkv_bias] = c->qkv_bias, n[has_qk_norm] = c->qk_norm;
     n[has_mlp_norm] = c->mlp_norm;
     n[has_proj] = c->attention != VIT_PER_HEAD, n[has_layer_scale] = c->layer_scale;
     n[has_norm] = norms_tokens(c), n[has_fc_norm] = c->final_norm && c->fc_norm;
-    n[has_pooling] = c->pool == VIT_POOL_ATTENTION, n[has_head] = c->classes > 0;
+    n[has_pooling] = c->pool == VIT_POOL_ATTENTION, n[has_head] = c->classes > 0 && !c->detections;
+    n[has_objects] = c->classes > 0 && c->detections, n[has_mid] = c->mid_position && c->depth > 1;
     n[has_hidden] = n[has_head] && c->head_hidden;
     n[has_head_bias] = n[has_head] && c->head_bias;
     n[has_head_dist] = n[has_head] && c->distillation_tokens && !c->no_head_dist;

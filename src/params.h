@@ -17,13 +17,16 @@ enum number {
     nF, /* numbers that are pooled: D or 2D */
     npool, /* numbers between the two layers of the pool's MLP */
     nH, nlast, /* numbers between the head's two layers; that feed its last one */
+    ndetections, nscores, nbox, /* tokens that find objects; of an object: classes and none; a box */
+    nmid,                       /* blocks after which positions are added again */
     nD, nM, nG, nK, nh, nd, nA, n3A, n3D, npairs, nP, nQ, nR, nC, nregisters, npositions,
     npatch,                           /* numbers of a patch, after the stem */
     nS, nS_last = nS + VIT_STEM_MOST, /* channels after 0, 1, … convolutions of the stem */
     qkv_matrices, qkv_in,             /* 1 of (3A,D); if per_head, 3h of (d,d) */
     has_stem, has_stem_last = has_stem + VIT_STEM_MOST - 1,
     has_patch_bias, has_patch_norm_in, has_patch_norm, has_class, has_distillation,
-    has_hidden, has_registers, has_positions, has_norm_pre, has_qkv_bias, has_qk_norm, has_relative, has_frequencies,
+    has_hidden, has_registers, has_detections, has_objects, has_mid, has_positions, has_norm_pre, has_qkv_bias, has_qk_norm,
+    has_relative, has_frequencies,
     has_proj, has_mlp_norm, has_layer_scale, has_norm, has_fc_norm, has_pooling, has_head, has_head_bias,
     has_head_dist, is_int8, is_proj_int8,
     NUMBERS
@@ -53,7 +56,9 @@ enum number {
     X(class_token, "cls_token", TOKEN, has_class, one, one, nD)                                    \
     X(distillation_token, "dist_token", TOKEN, has_distillation, one, one, nD)                     \
     X(register_tokens, "reg_token", TOKEN, has_registers, one, nregisters, nD)                     \
+    X(detection_tokens, "det_token", TOKEN, has_detections, one, ndetections, nD)                  \
     X(position, "pos_embed", POSITION, has_positions, one, npositions, nD)                         \
+    X(mid_position, "mid_pos_embed", POSITION, has_mid, nmid, npositions, nD)                      \
     X(norm_pre_gain, "norm_pre.weight", GAIN, has_norm_pre, nD)                                    \
     X(norm_pre_bias, "norm_pre.bias", BIAS, has_norm_pre, nD)
 
@@ -108,6 +113,18 @@ enum number {
     X(head_dist_weight, "head_dist.weight", HEAD, has_head_dist, nK, nD)                           \
     X(head_dist_bias, "head_dist.bias", HEAD_BIAS, has_head_dist, nK)
 
+/* The MLP of three layers behind the detection tokens, N numbers wide at its end. */
+#define VIT_OBJECT_MLP(X, MLP, NAME, N)                                                            \
+    X(MLP.weight[0], NAME ".layers.0.weight", MATRIX, has_objects, nD, nD)                         \
+    X(MLP.bias[0], NAME ".layers.0.bias", BIAS, has_objects, nD)                                   \
+    X(MLP.weight[1], NAME ".layers.1.weight", MATRIX, has_objects, nD, nD)                         \
+    X(MLP.bias[1], NAME ".layers.1.bias", BIAS, has_objects, nD)                                   \
+    X(MLP.weight[2], NAME ".layers.2.weight", MATRIX, has_objects, N, nD)                          \
+    X(MLP.bias[2], NAME ".layers.2.bias", BIAS, has_objects, N)
+#define VIT_OBJECT_PARAMS(X)                                                                       \
+    VIT_OBJECT_MLP(X, objects[0], "class_embed", nscores)                                          \
+    VIT_OBJECT_MLP(X, objects[1], "bbox_embed", nbox)
+
 #define VIT_FIELD(field, ...) float *field;
 struct block_params {
     VIT_BLOCK_PARAMS(VIT_FIELD)
@@ -117,6 +134,9 @@ struct vit_params {
     struct {
         float *weight, *bias;
     } stem[VIT_STEM_MOST];
+    struct {
+        float *weight[3], *bias[3];
+    } objects[2]; /* scores and boxes */
     VIT_TOKEN_PARAMS(VIT_FIELD)
     VIT_HEAD_PARAMS(VIT_FIELD)
     struct block_params *blocks; /* (L) */

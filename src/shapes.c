@@ -70,11 +70,16 @@ size_t vit_patches(const vit_config *c) {
 }
 
 size_t vit_prefix(const vit_config *c) {
-    return c->class_tokens + c->distillation_tokens + c->register_tokens;
+    return c->class_tokens + c->distillation_tokens + c->register_tokens + c->detections;
 }
 
 size_t vit_logits(const vit_config *c) {
-    return c->classes + c->doubt;
+    if (!c->detections || !c->classes) return c->classes + c->doubt;
+    return size_times(c->detections, object_numbers(c));
+}
+
+size_t object_numbers(const vit_config *c) {
+    return c->classes + 1 + VIT_BOX;
 }
 
 size_t vit_tokens(const vit_config *c) {

@@ -31,6 +31,9 @@ size_t attention_width(const vit_config *config);
 /* Numbers that the MLP's first layer makes of a token: M, or 2M if it is gated. */
 size_t mlp_rows(const vit_config *config);
 
+/* Numbers of a detection token's answer: a score for each class and for no object, then a box. */
+size_t object_numbers(const vit_config *config);
+
 /* Whether pos_embed is a parameter. */
 bool learns_positions(const vit_config *config);
 

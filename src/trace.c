@@ -40,7 +40,8 @@ static void trace_block(vit_state *state, size_t layer, const vit_trace *trace) 
     const struct block_params *p = &m->params.blocks[layer];
     size_t T = vit_tokens(c), D = c->width, heat = c->heads * T * T;
     struct activations a = state->block;
-    struct block_run run = {.batch = 1, .queries = T, .map_rows = T, .map_stride = heat};
+    struct block_run run = {
+        .batch = 1, .queries = T, .map_rows = T, .map_stride = heat, .map_each = T * T};
     leave_out(&run, &state->without, c, layer);
     if (trace->qkv) a.qkv = trace->qkv + layer * T * 3 * attention_width(c);
     if (trace->attention) a.map = trace->attention + layer * heat;
@@ -65,6 +66,7 @@ vit_status vit_run_traced(const vit_model *m, vit_state *state, const float *ima
     copy_tokens(trace->stream, 0, state->block.x, c);
     for (size_t layer = 0; layer < c->depth; layer++) {
         trace_block(state, layer, trace);
+        if (!state->without.positions) tokens_place_again(m, state->block.x, 1, layer);
         copy_tokens(trace->stream, layer + 1, state->block.x, c);
     }
     logits_forward(m, logits, &state->head, state->block.x, 1, vit_tokens(c));

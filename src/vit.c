@@ -60,6 +60,12 @@ static size_t last_tokens(const vit_config *c, const vit_taps *taps) {
     return taps->hidden || taps->tokens ? vit_tokens(c) : head_tokens(c);
 }
 
+/* Whether only the prefix goes on from the last block, and its rows of the map are all that is kept. */
+static bool sees_prefix(const vit_config *c, const vit_taps *taps) {
+    bool whole = taps->attention && c->depth && is_selected(taps->attention_layers, c->depth - 1);
+    return c->detections && !whole && last_tokens(c, taps) == vit_prefix(c);
+}
+
 static void run_blocks(vit_state *state, size_t batch, const vit_taps *taps) {
     const vit_model *m = state->model;
     const vit_config *c = &m->config;
@@ -67,14 +73,18 @@ static void run_blocks(vit_state *state, size_t batch, const vit_taps *taps) {
     size_t maps = count_wanted(taps->attention_layers, layers), map = 0;
     size_t streams = count_wanted(taps->hidden_layers, layers), stream = 0;
     struct activations *a = &state->block;
-    struct block_run run = {.batch = batch, .map_stride = maps * heat};
+    size_t seen = vit_prefix(c) * T;
+    struct block_run run = {.batch = batch};
     for (size_t layer = 0; layer < layers; layer++) {
         leave_out(&run, &state->without, c, layer);
         bool keeps = taps->attention && is_selected(taps->attention_layers, layer);
         a->map = keeps ? taps->attention + map++ * heat : NULL;
-        run.map_rows = keeps ? T : 0;
+        run.map_rows = keeps ? T : 0, run.map_each = T * T, run.map_stride = maps * heat;
+        if (taps->views && layer + 1 == layers)
+            a->map = taps->views, run.map_each = seen, run.map_stride = c->heads * seen;
         run.queries = layer + 1 < layers ? T : last_tokens(c, taps);
         block_forward(m, &m->params.blocks[layer], a, state->scratch, &run, state->team);
+        if (!state->without.positions) tokens_place_again(m, a->out, batch, layer);
         if (taps->hidden && is_selected(taps->hidden_layers, layer))
             tap_hidden(taps->hidden, a->out, batch, streams, stream++, T * c->width);
     }
@@ -106,6 +116,7 @@ vit_status vit_run(const vit_model *m, vit_state *state, const float *images, si
     if (taps->attention)
         each_map = count_wanted(taps->attention_layers, c->depth) * c->heads * T * T;
     if (taps->hidden) each_stream = count_wanted(taps->hidden_layers, c->depth) * T * c->width;
+    if (taps->views && !sees_prefix(c, taps)) return VIT_BAD_ARGUMENT;
     if (!all_finite(images, batch * image)) return VIT_BAD_IMAGE;
     for (size_t first = 0, n; first < batch; first += n) {
         n = batch - first < state->batch ? batch - first : state->batch;
@@ -114,6 +125,7 @@ vit_status vit_run(const vit_model *m, vit_state *state, const float *images, si
         if (taps->hidden) part.hidden += first * each_stream;
         if (taps->tokens) part.tokens += first * T * c->width;
         if (taps->pooled) part.pooled += first * c->width;
+        if (taps->views) part.views += first * c->heads * vit_prefix(c) * T;
         run_some(state, images + first * image, n, logits ? logits + first * vit_logits(c) : NULL,
                  &part);
     }

@@ -223,11 +223,12 @@ vit_status vit_state_init(vit_state **out, void *memory, size_t size, const vit_
 /* Runs the model.
  * images (B,C,H,W): what vit_prepare_image makes, or numbers that are prepared alike.
  * batch: B, any number. A B above the state's own is run in parts.
- * → logits (B,K), the class scores; NULL: not needed. With doubt each image's are K+1: see
- * vit_logits.
+ * → logits (B,K), the class scores; NULL: not needed. With doubt or detections an image has
+ * other numbers of them: see vit_logits.
  * taps: what else to write; NULL: nothing.
- * Errors: VIT_BAD_ARGUMENT if the state is another model's; VIT_BAD_IMAGE if a number is not
- * finite. Nothing is run then.
+ * Errors: VIT_BAD_ARGUMENT if the state is another model's, or views are wanted beside tokens, hidden
+ * tokens or the last layer's attention; VIT_BAD_IMAGE if a number is not finite. Nothing is run
+ * then.
  * The results are the same to the bit for any B and any team, if the kernels give a row the same
  * result beside any other rows (matmul in kernels/kernels.h says which kernels do). */
 vit_status vit_run(const vit_model *model, vit_state *state, const float *images, size_t batch,
@@ -258,6 +259,9 @@ struct vit_taps {
     const uint8_t *hidden_layers;    /* mask (L) */
     float *tokens; /* (B,T,D): the tokens after the last block and the final norm */
     float *pooled; /* (B,D): what feeds the head; for class_mean its first D numbers */
+    float
+        *views; /* (B,h,prefix,T): the prefix's rows of the last layer's attention, which take less
+                      memory than all rows; only of a model with detections */
 };
 
 /* A part of some work: does the index-th of `count` shares. */
@@ -282,7 +286,11 @@ size_t vit_grid(const vit_config *config, int axis);
 size_t vit_patches(const vit_config *config); /* → N */
 size_t vit_prefix(const vit_config *config);  /* → T - N */
 size_t vit_tokens(const vit_config *config);  /* → T */
-size_t vit_logits(const vit_config *config);  /* → logits of an image: K, or K+1 with doubt */
+/* → logits of an image: K, or K+1 with doubt. Of a model with detections each detection token's: K+1
+ * scores, the last of no object, then the box: its centre's column and row, its width and its
+ * height, as shares of the image's. */
+size_t vit_logits(const vit_config *config);
+enum { VIT_BOX = 4 };
 
 /* Reads a config from JSON text (size), and checks every value alone and with the others.
  * → *config: sizes and kinds, without pointers. Labels stay in the text.

@@ -56,7 +56,9 @@ typedef struct vit_config {
     bool patch_norm_in, patch_norm; /* patches are normed before and after they become tokens */
     bool norm_pre;                  /* the tokens are normed before the blocks */
     bool learned_too;               /* pos_embed is added beside relative or rotary positions */
-    bool class_position;     /* pos_embed has a row for the class token but none for registers */
+    bool class_position; /* pos_embed has a row for the class token but none for registers */
+    bool
+        detections_last; /* the file's pos_embed has the rows of detection tokens after the patches' */
     bool no_head_dist;       /* the distillation token has no head of its own */
     bool int8;               /* the blocks' matrices are int8 */
     size_t position_rows;    /* rows of pos_embed: T, or N if the prefix has none */

@@ -121,6 +121,11 @@ vit_status model_read_with_bytes(vit_model **model, uint8_t **bytes, size_t *siz
 }
 
 vit_status model_needs_head(const vit_model *model, const char *path, vit_error *why) {
+    if (vit_model_config(model)->detections)
+        return vit_fail(why, VIT_BAD_ARGUMENT,
+                        "%s: expected a model that classifies, got one that finds objects: use npx "
+                        "vitrine detect",
+                        path);
     if (vit_model_config(model)->classes > 0) return VIT_OK;
     return vit_fail(why, VIT_BAD_ARGUMENT,
                     "%s: expected a model with a head, got one without, which cannot classify",

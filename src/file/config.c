@@ -312,7 +312,7 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: patch_stride: expected patch_size beside a stem");
     for (int i = 0; i < 2; i++)
-        if (strides ? !vit_grid(c, i) : c->image_size[i] % c->patch_size[i] > 0)
+        if (c->patch_stride[0] ? !vit_grid(c, i) : c->image_size[i] % c->patch_size[i] > 0)
             return vit_fail(why, VIT_BAD_CONFIG,
                             "config: patch_size: expected %s that divide the image's %z, got %z",
                             i ? "columns" : "rows", c->image_size[i], c->patch_size[i]);
@@ -369,6 +369,14 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
     if (c->head_hidden && c->distillation_tokens)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: head_hidden: expected a prefix without \"distillation\"");
+    if (c->detections &&
+        (c->pool != VIT_POOL_CLASS || c->distillation_tokens || c->doubt || c->head_hidden))
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "config: detections: expected pool to be class, and neither doubt, "
+                        "head_hidden nor \"distillation\" in the prefix");
+    if (c->mid_position && c->position != VIT_LEARNED)
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "config: mid_position: expected position to be learned");
     if (vit_patches(c) > 65536)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: patch_size: expected at most 65536 patches, got %z",
@@ -410,7 +418,7 @@ vit_status config_read(vit_config *config, const struct json *root, vit_error *w
     *config = (vit_config){0};
     vit_status status = read_keys(config, root, why);
     if (status) return status;
-    if (config->classes == 1 && !json_get(root, "problem_type", &value))
+    if (config->classes == 1 && !config->detections && !json_get(root, "problem_type", &value))
         config->problem_type = VIT_MULTI_LABEL_CLASSIFICATION; /* a softmax of one class is 1 */
     config->position_rows = vit_tokens(config);
     for (int i = 0; i < 2; i++) config->position_grid[i] = vit_grid(config, i);

@@ -108,6 +108,7 @@ void vit_close(vit_model *m) {
     free(m->fixed_position);
     free(m->rotary);
     free(m->learned);
+    free(m->learned_mid);
     if (!m->whole) {
         free(m->params.blocks);
         free(m->json);

@@ -79,6 +79,7 @@ vit_status weights_read_config(vit_config *c, const struct json *json, const str
     const struct st_tensor *first = map_find(map, FIRST_MATRIX);
     const struct st_tensor *position = map_find(map, "pos_embed");
     c->int8 = first && first->type == ST_I8;
+    c->detections_last = c->detections && !map->strict;
     bool beside = c->position == VIT_RELATIVE || c->position == VIT_ROTARY;
     c->learned_too = beside && position;
     if (learns_positions(c) && position) read_positions(c, position);
@@ -89,11 +90,16 @@ bool weights_resize_positions(const vit_config *c) {
     return c->position_grid[0] != vit_grid(c, 0) || c->position_grid[1] != vit_grid(c, 1);
 }
 
-/* Whether the tensor has the rows that read_positions found. */
-static bool are_positions(const vit_config *c, const struct st_tensor *t) {
-    size_t others = c->position_rows - vit_patches(c) + c->class_position;
-    return rows_of(t, c->width) ==
-           size_plus(others, size_times(c->position_grid[0], c->position_grid[1]));
+/* Whether the tensor has the rows that read_positions found, as often as the parameter. Those after
+ * a block have no row of a class token alone. */
+static bool are_positions(const vit_config *c, const struct param *param,
+                          const struct st_tensor *t) {
+    bool mid = strcmp(param->name, "pos_embed") != 0;
+    size_t others = c->position_rows - vit_patches(c) + (mid ? 0 : c->class_position);
+    size_t rows = size_plus(others, size_times(c->position_grid[0], c->position_grid[1]));
+    if (!mid) return rows_of(t, c->width) == rows;
+    return t->rank > 2 && t->shape[0] == param->shape[0] && t->shape[t->rank - 2] == rows &&
+           t->shape[t->rank - 1] == c->width && t->count / t->shape[0] / rows == c->width;
 }
 
 /* Whether it belongs to the norm of a patch's pixels. Other libraries store the
@@ -197,7 +203,7 @@ static vit_status check_tensor(const struct param *param, const struct st_tensor
     if (param->kind == VIT_KIND_PATCHES && is_channels_last(t) && !same_shape(param, t, true))
         return refuse_channels_last(t, why);
     if (!same_shape(param, t, map->strict) &&
-        !(param->kind == VIT_KIND_POSITION && are_positions(c, t)) &&
+        !(param->kind == VIT_KIND_POSITION && are_positions(c, param, t)) &&
         !(is_linear(param, t) && map->matrix_patches))
         return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%t\": expected shape %d, got %d", t->name,
                         t->name_size, param->shape, param->rank, t->shape, t->rank);

@@ -197,21 +197,34 @@ static void add(float *x, const float *y, size_t n) {
 }
 
 /* The class token may have a position of its own, which is added to the token. The tensors may come
- * in either order, because the token is 0 at first. Positions that are resized are kept as they
- * are, too, because vit_model_resize resizes them again. */
+ * in either order, because the token is 0 at first. In files of other libraries the positions of
+ * detection tokens follow those of the patches. Positions that are resized are kept in our order,
+ * too, because vit_model_resize resizes them again. */
 static vit_status place_positions(vit_loader *l, float *out) {
     vit_model *m = l->model;
     const vit_config *c = &m->config;
     const float *unit = l->unit;
-    size_t own = c->class_position ? c->width : 0, bytes = (l->count - own) * sizeof *unit;
-    add(m->params.class_token, unit, own);
-    if (weights_resize_positions(c)) {
-        m->learned = malloc(bytes);
-        if (!m->learned) return vit_fail(&l->why, VIT_NO_MEMORY, "no memory to resize pos_embed");
-        memcpy(m->learned, unit + own, bytes);
+    size_t D = c->width, behind = c->detections_last ? c->detections * D : 0;
+    size_t extra = (c->position_rows - vit_patches(c)) * D, before = extra ? extra - behind : 0;
+    size_t grid = c->position_grid[0] * c->position_grid[1] * D, tables = l->param.shape[0];
+    bool resizes = weights_resize_positions(c), mid = out == m->params.mid_position;
+    float **kept = mid ? &m->learned_mid : &m->learned, *to = out;
+    if (!mid && c->class_position) {
+        add(m->params.class_token, unit, D);
+        unit += D;
+    }
+    if (resizes) {
+        size_t bytes = tables * (extra + grid) * sizeof *to;
+        to = *kept = malloc(bytes);
+        if (!to) return vit_fail(&l->why, VIT_NO_MEMORY, "no memory to resize pos_embed");
         m->bytes += bytes;
     }
-    return positions_resize(out, unit + own, c, &l->why);
+    for (size_t i = 0; i < tables; i++, unit += extra + grid, to += extra + grid) {
+        memcpy(to, unit, before * sizeof *to);
+        memcpy(to + before, unit + before + grid, (extra - before) * sizeof *to);
+        memcpy(to + extra, unit + before, grid * sizeof *to);
+    }
+    return resizes ? positions_resize(out, *kept, tables, c, &l->why) : VIT_OK;
 }
 
 /* Places a unit that is a whole tensor and no matrix. */
@@ -227,7 +240,7 @@ static vit_status place_floats(vit_loader *l, const struct placement *place) {
         channels_first(out, l->unit, 1, c->channels, l->param.count / c->channels);
         return VIT_OK;
     }
-    if (out == m->params.position) return place_positions(l, out);
+    if (l->param.kind == VIT_KIND_POSITION) return place_positions(l, out);
     if (out == m->params.class_token)
         add(out, l->unit, l->count);
     else
@@ -331,6 +344,7 @@ static bool hold_units(vit_loader *l, const vit_config *config) {
 static vit_status check_positions(const vit_loader *l, const vit_config *c, vit_error *why) {
     size_t needed = fixed_position_bytes(c), most = size_plus(l->file_size, POSITIONS_OVER_FILE);
     size_t learned = size_times(size_times(c->position_rows, c->width), sizeof(float));
+    if (c->mid_position) learned = size_times(learned, c->depth);
     if (learns_positions(c) && learned > needed) needed = learned;
     if (needed <= most) return VIT_OK;
     return vit_fail(why, VIT_BAD_CONFIG,

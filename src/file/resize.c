@@ -15,14 +15,12 @@
 #include "shapes.h"
 #include "vit.h"
 
-vit_status positions_resize(float *out, const float *in, const vit_config *c, vit_error *why) {
-    size_t D = c->width, N = vit_patches(c), extra = (c->position_rows - N) * D;
+static vit_status resize_grid(float *out, const float *in, const vit_config *c, vit_error *why) {
+    size_t D = c->width;
     const size_t *from = c->position_grid;
     const size_t to[2] = {vit_grid(c, 0), vit_grid(c, 1)};
-    memcpy(out, in, extra * sizeof *out);
-    out += extra, in += extra;
     if (!weights_resize_positions(c)) {
-        memcpy(out, in, N * D * sizeof *out);
+        memcpy(out, in, to[0] * to[1] * D * sizeof *out);
         return VIT_OK;
     }
     if (c->position_resize > VIT_RESIZE_ANTIALIAS) {
@@ -37,18 +35,35 @@ vit_status positions_resize(float *out, const float *in, const vit_config *c, vi
     return VIT_OK;
 }
 
+vit_status positions_resize(float *out, const float *in, size_t tables, const vit_config *c,
+                            vit_error *why) {
+    size_t D = c->width, N = vit_patches(c), extra = (c->position_rows - N) * D;
+    size_t grid = c->position_grid[0] * c->position_grid[1] * D;
+    vit_status status = VIT_OK;
+    for (size_t i = 0; i < tables && !status; i++, in += extra + grid, out += extra + N * D) {
+        memcpy(out, in, extra * sizeof *out);
+        status = resize_grid(out + extra, in + extra, c, why);
+    }
+    return status;
+}
+
 /* Makes the positions of `m`, whose other parameters are those of `whole`. False: no memory. */
 static bool make_positions(vit_model *m, const vit_model *whole) {
     const vit_config *c = &m->config;
     size_t learned = learns_positions(c) ? size_times(c->position_rows, c->width) : 0;
-    size_t bytes = size_times(learned, sizeof(float));
+    size_t tables = whole->params.mid_position ? c->depth : 1; /* pos_embed and mid_pos_embed */
+    size_t bytes = size_times(size_times(learned, tables), sizeof(float));
     const float *in_file = whole->learned ? whole->learned : whole->params.position;
+    const float *mid = whole->learned_mid ? whole->learned_mid : whole->params.mid_position;
     if (!model_fits(c, m->kernels) || bytes == SIZE_TOO_LARGE || !compute_positions(m))
         return false;
     m->bytes = sizeof *m + bytes + fixed_position_bytes(c);
     if (!learned) return true;
-    m->params.position = m->memory = malloc(bytes);
-    return m->memory && positions_resize(m->memory, in_file, c, NULL) == VIT_OK;
+    float *position = m->params.position = m->memory = malloc(bytes);
+    if (!position || positions_resize(position, in_file, 1, c, NULL)) return false;
+    if (tables == 1) return true;
+    m->params.mid_position = position + learned;
+    return positions_resize(m->params.mid_position, mid, tables - 1, c, NULL) == VIT_OK;
 }
 
 vit_status vit_model_resize(vit_model **out, const vit_model *model, const size_t size[2],
@@ -64,7 +79,7 @@ vit_status vit_model_resize(vit_model **out, const vit_model *model, const size_
         m->config = config;
         m->whole = whole;
         m->floats = m->memory = NULL;
-        m->fixed_position = m->rotary = m->learned = NULL;
+        m->fixed_position = m->rotary = m->learned = m->learned_mid = NULL;
         if (make_positions(m, whole)) {
             *out = m;
             return VIT_OK;

@@ -15,6 +15,7 @@ struct block_run {
     size_t queries;    /* the first tokens of an image that continue: T, or those the head reads */
     size_t map_rows;   /* rows of each head's map that are needed: T, the queries, or none */
     size_t map_stride; /* floats from an image's maps to the next image's */
+    size_t map_each;   /* from a head's map to the next head's: T·T, or map_rows·T */
     const float *keep; /* (B, stride L): scales each image's branches; NULL: 1 */
     const uint8_t *no_head;              /* mask (h) of the heads that give nothing; NULL: none */
     bool no_mlp, no_norms, no_positions; /* the MLP adds nothing; norms copy; scores get no bias */

@@ -241,7 +241,7 @@ static void image_forward(const vit_model *m, const struct block_params *p,
     size_t A = heads * d;
     for (size_t head = 0; head < heads; head++) {
         const float *qkv = a->qkv + image * T * 3 * A + head * d;
-        size_t at = image * run->map_stride + head * T * T;
+        size_t at = image * run->map_stride + head * run->map_each;
         float *map = a->map ? a->map + at : NULL, *raw = a->raw ? a->raw + at : NULL;
         const float *bias = run->no_positions ? NULL : p->relative_bias;
         float *out = continues ? a->mixed + image * run->queries * A + head * d : NULL;
@@ -339,8 +339,9 @@ void attention_backward(const vit_model *m, const struct block_params *p,
                     memset(s->dqkv + qkv_at + t * A, 0, d * sizeof *s->dqkv);
                 continue;
             }
-            head_backward(m, s->dqkv + qkv_at, dy + at, a->map + i * run->map_stride + head * T * T,
-                          a->qkv + qkv_at, s->scores, s->relevance, queries);
+            head_backward(m, s->dqkv + qkv_at, dy + at,
+                          a->map + i * run->map_stride + head * run->map_each, a->qkv + qkv_at,
+                          s->scores, s->relevance, queries);
             if (g->relative_bias)
                 relative_backward(g->relative_bias + head, s->relative, s->scores, queries, c);
         }

@@ -15,13 +15,15 @@
 #include "linear.h"
 #include "model.h"
 #include "norm.h"
+#include "objects.h"
 #include "params.h"
 #include "pooling.h"
 #include "shapes.h"
 #include "vit.h"
 
 size_t head_tokens(const vit_config *c) {
-    return c->pool != VIT_POOL_CLASS ? vit_tokens(c) : c->class_tokens + c->distillation_tokens;
+    if (c->pool != VIT_POOL_CLASS) return vit_tokens(c);
+    return c->detections ? vit_prefix(c) : c->class_tokens + c->distillation_tokens;
 }
 
 /* 2 if the class token and the distillation token are both pooled: for two heads, or for none. */
@@ -115,19 +117,23 @@ void logits_forward(const vit_model *m, float *logits, const struct head_activat
             k->activate(a->hidden, a->pre, (int)c->head_activation, batch * H);
             pooled = a->hidden;
         }
-        if (!logits) continue;
+        if (!logits || c->detections) continue;
         k->matmul(logits, K, pooled, last, head ? p->head_dist_weight : p->head_weight,
                   head ? p->head_dist_bias : p->head_bias, VIT_LINEAR, head > 0, batch, K, last);
     }
     for (size_t i = 0; logits && heads > 1 && i < batch * K; i++) logits[i] *= 0.5f;
+    if (logits && p->objects[0].weight[0])
+        objects_forward(m, logits, a->pre, a->hidden, x, batch, tokens);
 }
 
 void head_lay_out(struct head_activations *head, struct arena *arena, const vit_config *c,
                   size_t batch) {
     head->pooled = arena_floats(arena, 2, batch, c->width);
     head->pooled_normed = arena_floats(arena, 2, batch, c->width);
-    head->pre = arena_floats(arena, batch, c->head_hidden);
-    head->hidden = arena_floats(arena, batch, c->head_hidden);
+    size_t hidden =
+        c->detections ? size_times(c->detections, c->width) : size_times(batch, c->head_hidden);
+    head->pre = arena_floats(arena, hidden);
+    head->hidden = arena_floats(arena, hidden);
 }
 
 size_t head_gradients(const vit_config *c, size_t batch) {

@@ -13,7 +13,8 @@ struct head_activations {
     float *mean, *rstd;   /* (BT); with fc_norm (B); NULL without a tape */
     float *pooled;        /* (2,B,D): the features for head and head_dist */
     float *pooled_normed; /* (B,D), with fc_norm */
-    float *pre, *hidden;  /* (B,H), with head_hidden: before and after its activation */
+    float *pre, *hidden;  /* (B,H), with head_hidden: before and after its activation; with
+                             detections (n,D): after the first layer and after the second */
     float *fed;           /* (B,D): a copy of the features for the head; NULL: not needed */
 };
 /* How many of an image's first tokens the head reads: all for a mean. */

@@ -80,7 +80,8 @@ size_t vit_relevance_size(const vit_model *m, size_t classes) {
     const vit_config *c = &m->config;
     struct arena arena = {0};
     struct room room;
-    if (!c->classes || !c->depth || c->pool > VIT_POOL_MEAN || c->norm_too || classes == 0)
+    if (!c->classes || c->detections || !c->depth || c->pool > VIT_POOL_MEAN || c->norm_too ||
+        classes == 0)
         return 0;
     room_lay_out(&room, &arena, m, classes);
     return arena.overflow || arena.used > SIZE_MAX - CACHE_LINE ? 0 : arena.used + CACHE_LINE;
@@ -132,7 +133,7 @@ static void block_goes_back(const vit_model *m, struct room *r, float *x, size_t
     const vit_config *c = &m->config;
     const struct block_params *p = &m->params.blocks[layer];
     size_t T = vit_tokens(c), D = c->width;
-    struct block_run run = {.batch = 1, .queries = T, .map_rows = T};
+    struct block_run run = {.batch = 1, .queries = T, .map_rows = T, .map_each = T * T};
     if (without) leave_out(&run, without, c, layer);
     r->a.x = r->a.kept = x;
     block_forward(m, p, &r->a, &r->s, &run, NULL);

@@ -16,12 +16,13 @@ static void add(float *x, const float *y, size_t n) {
 }
 
 /* The prefix tokens in order. Each is a parameter of some rows. */
-enum { PREFIXES = 3 };
+enum { PREFIXES = 4 };
 static void prefix_tokens(float *out[PREFIXES], size_t rows[PREFIXES], const struct vit_params *p,
                           const vit_config *c) {
     out[0] = p->class_token, rows[0] = c->class_tokens;
     out[1] = p->distillation_token, rows[1] = c->distillation_tokens;
     out[2] = p->register_tokens, rows[2] = c->register_tokens;
+    out[3] = p->detection_tokens, rows[3] = c->detections;
 }
 
 /* Positions cover all tokens, or only the patches. Both are the last rows. */
@@ -53,6 +54,14 @@ void tokens_place(const vit_model *m, float *x, struct rows share, bool position
     if (c->norm_pre)
         m->kernels->norm(x, D, NULL, NULL, x, D, m->params.norm_pre_gain, m->params.norm_pre_bias,
                          c->norm_eps, share.count, D);
+}
+
+void tokens_place_again(const vit_model *m, float *x, size_t batch, size_t block) {
+    const vit_config *c = &m->config;
+    size_t T = vit_tokens(c), D = c->width, count = c->position_rows * D;
+    if (!m->params.mid_position || block + 1 >= c->depth) return;
+    for (size_t i = 0; i < batch; i++)
+        add(x + (i * T + first_position(c)) * D, m->params.mid_position + block * count, count);
 }
 
 void tokens_backward(const vit_model *m, const struct vit_params *g, const float *dx) {

@@ -10,6 +10,8 @@
 void tokens_prefix(const vit_model *m, float *x, struct rows share);
 /* Adds the positions, if `positions`, and norms the tokens where the model does so here. */
 void tokens_place(const vit_model *m, float *x, struct rows share, bool positions);
+/* Adds block `block`'s further positions to x (B,T,D), the tokens after it, where the model has some. */
+void tokens_place_again(const vit_model *m, float *x, size_t batch, size_t block);
 void tokens_backward(const vit_model *m, const struct vit_params *g, const float *dx);
 /* Sinusoids (Vaswani et al. 3.5; He et al., arXiv:2111.06377) → table (rows,D). */
 void tokens_sincos(float *table, const vit_config *config);

@@ -173,6 +173,10 @@ static char *compact(const struct json *value) {
 static vit_status check_config(const vit_config *config, vit_error *why) {
     if (config->classes == 0)
         return vit_fail(why, VIT_BAD_CONFIG, "recipe: model: classes: expected at least 1, got 0");
+    if (config->detections)
+        return vit_fail(
+            why, VIT_BAD_CONFIG,
+            "recipe: model: detections: expected 0, because finding objects is not trained");
     if (config->pool > VIT_POOL_MEAN)
         return vit_fail(
             why, VIT_BAD_CONFIG,

@@ -76,6 +76,8 @@ const char *vit_untrainable(const vit_config *c) {
         const char *what;
     } all[] = {
         {c->classes == 0, "it has no head"},
+        {c->detections, "it finds objects (detections)"},
+        {c->mid_position, "it adds positions after its blocks (mid_position)"},
         {c->pool > VIT_POOL_MEAN, "its pool is neither class nor mean"},
         {c->norm_too, "it norms the tokens twice (norm and fc_norm)"},
         {c->norm_pre, "it norms the tokens before the blocks (norm_pre)"},
@@ -122,6 +124,7 @@ static struct block_run run_of(const vit_config *c, const vit_tape *tape, size_t
                               .queries = queries,
                               .map_rows = queries,
                               .map_stride = c->heads * T * T,
+                              .map_each = T * T,
                               .keep = tape->keep ? tape->keep + layer : NULL};
 }
 

@@ -42,6 +42,10 @@ static const char *const NAMES[] = {
 };
 enum { NAMES_COUNT = sizeof NAMES / sizeof *NAMES };
 
+/* Models that find objects, by ../golden/yolos.py. They do not train. */
+static const char *const OBJECTS[] = {"yolos/own", "yolos/own_resized"};
+enum { OBJECTS_COUNT = sizeof OBJECTS / sizeof *OBJECTS };
+
 /* A gradient is a sum over tokens, batch and both ways through the L blocks: some hundred roundings
  * of 6e-8 on values near the tensor's largest. In practice the error is below 1e-6. 1e-4 leaves
  * room for a sum whose terms cancel, and still shows a forgotten term. */
@@ -124,6 +128,57 @@ TEST("the double-precision twin, our other oracle, agrees with PyTorch to the la
         vit_model *model = open_model(&g, kernels);
         if (model) check_twin(&g, model);
         vit_close(model);
+        golden_close(&g);
+    }
+}
+
+TEST("every kernel table and the twin give PyTorch's classes and boxes") {
+    for (size_t i = 0; i < OBJECTS_COUNT; i++) {
+        struct golden g;
+        if (!golden_open(&g, OBJECTS[i])) continue;
+        EACH_KERNELS(k) check_forward(&g, k);
+        vit_model *model = open_model(&g, unpacked_kernels());
+        if (model) check_twin(&g, model);
+        vit_close(model);
+        golden_close(&g);
+    }
+}
+
+/* The prefix's rows of the last layer of `attention`. */
+static void check_views(const struct golden *g, const struct vit_kernels *kernels) {
+    vit_model *model = open_model(g, kernels);
+    if (!model) return;
+    const vit_config *c = vit_model_config(model);
+    size_t T = vit_tokens(c), seen = vit_prefix(c) * T, each = c->heads * seen;
+    size_t maps = BATCH * c->depth * c->heads * T * T, K = BATCH * vit_logits(c);
+    float *images = wanted(g, "images", BATCH * image_floats(c));
+    float *attention = wanted(g, "attention", maps), *want = floats(BATCH * each);
+    float *views = guarded(BATCH * each), *logits = guarded(K),
+          *tokens = floats(BATCH * T * c->width);
+    for (size_t b = 0; b < BATCH; b++)
+        for (size_t head = 0; head < c->heads; head++)
+            memcpy(want + b * each + head * seen,
+                   attention + (((b + 1) * c->depth - 1) * c->heads + head) * T * T,
+                   seen * sizeof *want);
+    struct owned_state s = new_state(model, 2);
+    vit_taps taps = {.views = views};
+    CHECK(vit_run(model, s.state, images, BATCH, logits, &taps) == VIT_OK, "%s: no run", g->name);
+    CHECK(guards_intact(views, BATCH * each) && guards_intact(logits, K), "written past");
+    compare(g, kernels->name, "logits", logits, K, FORWARD);
+    CHECK_CLOSE(views, want, BATCH * each, FORWARD * largest(want, BATCH * each), "views");
+    taps.tokens = tokens;
+    CHECK(vit_run(model, s.state, images, BATCH, logits, &taps) == VIT_BAD_ARGUMENT,
+          "views beside tokens");
+    free(s.memory), free(images), free(attention), free(want), free(tokens);
+    guarded_free(views), guarded_free(logits);
+    vit_close(model);
+}
+
+TEST("the views of detection tokens are their rows of the last layer's attention") {
+    for (size_t i = 0; i < OBJECTS_COUNT; i++) {
+        struct golden g;
+        if (!golden_open(&g, OBJECTS[i])) continue;
+        EACH_KERNELS(k) check_views(&g, k);
         golden_close(&g);
     }
 }

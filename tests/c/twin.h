@@ -112,7 +112,7 @@ static inline size_t twin_grid(const vit_config *c, int axis) {
 /* The twin of a model that was opened with unpacked kernels. Close it with twin_close. */
 static inline struct twin twin_open(vit_model *model) {
     struct twin t = {.c = *vit_model_config(model), .tensors_count = vit_tensor_count(model)};
-    t.prefix = t.c.class_tokens + t.c.distillation_tokens + t.c.register_tokens;
+    t.prefix = t.c.class_tokens + t.c.distillation_tokens + t.c.register_tokens + t.c.detections;
     t.N = twin_grid(&t.c, 0) * twin_grid(&t.c, 1);
     t.T = t.prefix + t.N;
     const float *p = vit_parameters(model, &t.count);
@@ -238,8 +238,9 @@ static inline void twin_tokens(double *x, const struct twin *t, const float *ima
         size_t count;
     } prefix[] = {{"cls_token", t->c.class_tokens},
                   {"dist_token", t->c.distillation_tokens},
-                  {"reg_token", t->c.register_tokens}};
-    for (size_t k = 0; k < 3; k++)
+                  {"reg_token", t->c.register_tokens},
+                  {"det_token", t->c.detections}};
+    for (size_t k = 0; k < 4; k++)
         for (size_t i = 0; i < prefix[k].count * D; i++)
             x[at++] = twin_tensor(t, "%s", prefix[k].name)[i];
     twin_patches(x + at, t, image);
@@ -449,6 +450,33 @@ static inline void twin_pool(double *pooled, const struct twin *t, const double 
     free(query), free(kv), free(scores), free(mixed), free(wide);
 }
 
+/* One detection token (D) → what an MLP of three layers makes of it (N). */
+static inline void twin_object(double *y, const struct twin *t, const char *name, const double *x,
+                               size_t N) {
+    size_t D = t->c.width;
+    double *in = doubles(D), *out = doubles(D);
+    memcpy(in, x, D * sizeof *in);
+    for (size_t layer = 0; layer < 3; layer++) {
+        const double *w = twin_tensor(t, "%s.layers.%zu.weight", name, layer);
+        const double *bias = twin_tensor(t, "%s.layers.%zu.bias", name, layer);
+        twin_linear(layer < 2 ? out : y, in, w, bias, layer < 2 ? D : N, D);
+        for (size_t i = 0; layer < 2 && i < D; i++) in[i] = fmax(out[i], 0);
+    }
+    free(in);
+    free(out);
+}
+
+/* tokens (T,D) → for each detection token K+1 scores and a box. */
+static inline void twin_objects(double *logits, const struct twin *t, const double *tokens) {
+    size_t n = t->c.detections, D = t->c.width, K = t->c.classes + 1;
+    for (size_t i = 0; i < n; i++, logits += K + 4) {
+        const double *x = tokens + (t->prefix - n + i) * D;
+        twin_object(logits, t, "class_embed", x, K);
+        twin_object(logits + K, t, "bbox_embed", x, 4);
+        for (size_t k = K; k < K + 4; k++) logits[k] = 1 / (1 + exp(-logits[k]));
+    }
+}
+
 /* tokens (T,D) → logits (K). */
 static inline void twin_logits(double *logits, const struct twin *t, const double *tokens) {
     size_t D = t->c.width, K = vit_logits(&t->c);
@@ -496,10 +524,17 @@ static inline void twin_run_from(struct twin_run *run, const struct twin *t, siz
     for (size_t layer = first; layer < t->c.depth; layer++) {
         for (size_t half = 1; half <= 2; half++)
             twin_branch(x, run->attention + layer * maps, t, layer, half, keep ? keep[layer] : 1);
+        const double *mid = twin_tensor(t, "mid_pos_embed");
+        size_t without = T - t->c.position_rows, count = t->c.position_rows * D;
+        for (size_t i = 0; mid && layer + 1 < t->c.depth && i < count; i++)
+            x[without * D + i] += mid[layer * count + i];
         memcpy(run->hidden + layer * T * D, x, T * D * sizeof *x);
     }
     if (twin_tensor(t, "norm.weight")) twin_norm_rows(x, t, "norm", x);
-    twin_logits(run->logits, t, x);
+    if (t->c.detections)
+        twin_objects(run->logits, t, x);
+    else
+        twin_logits(run->logits, t, x);
 }
 
 static inline struct twin_run twin_forward(const struct twin *t, const float *image,
