@@ -129,6 +129,15 @@ export class Attention {
   }
 
   /**
+   * A prefix token's attention to the patches: 0 is the class token; an object that `detect` found has its token.
+   *
+   * @throws {VitError} code `bad_argument`.
+   */
+  fromPrefix(token: number, layer = this.kept[this.kept.length - 1]!, head: Head = "mean"): Float32Array {
+    return this.#patches(this.#rows(layer, head, within("token", token, this.prefix), 1));
+  }
+
+  /**
    * One patch's attention to the patches.
    *
    * @throws {VitError} code `bad_argument`.

@@ -157,10 +157,49 @@ export interface Embedding {
   attention?: Attention;
 }
 
+export interface DetectOptions extends EmbedOptions {
+  /** The least `p` of the objects that are returned: 0 to 1, 0.9 by default. */
+  threshold?: number;
+}
+
+/** Something that a detection token found. */
+export interface DetectedObject {
+  label: string;
+  index: number;
+  /** The probability, by a softmax over the classes and "no object". */
+  p: number;
+  /** In the source's pixels. It may reach beyond the photo. */
+  box: Placement;
+  /** (grid rows, grid columns): how much its token attends to each patch, in the last layer, by the mean of the heads. */
+  map: Float32Array;
+  /** Its token, for `attention.fromPrefix`. */
+  token: number;
+}
+
+export interface Detection {
+  /** The most probable object comes first. */
+  objects: DetectedObject[];
+  /** (detection tokens, K+1): each token's scores; the last is that of no object. */
+  logits: Float32Array;
+  /** (detection tokens, 4): the column and the row of each box's centre, its width and its height, as shares of `input`. */
+  boxes: Float32Array;
+  grid: [rows: number, columns: number];
+  /** (C,H,W): the prepared image, as the model got it. Left out with `keepInput: false`. */
+  input: Float32Array;
+  /** Where `input` lies in the source, in the source's pixels. */
+  placement: Placement;
+  /** Only with the option `attention`, and only if the model has blocks. */
+  attention?: Attention;
+  /** The time to prepare and run, without the queue. */
+  milliseconds: number;
+}
+
 /** @internal */
 export const LOAD_OPTIONS = ["wasm", "variant", "worker", "threads", "fetch", "signal", "onProgress", "examples"] as const;
 /** @internal */
 export const EMBED_OPTIONS = ["attention", "size", "keepInput", "signal"] as const;
+/** @internal */
+export const DETECT_OPTIONS = ["threshold", ...EMBED_OPTIONS] as const;
 /** @internal */
 export const CLASSIFY_OPTIONS = ["topK", "trace", "relevance", "ablate", "replace", ...EMBED_OPTIONS] as const;
 
@@ -315,4 +354,45 @@ export function judge(
   const classes = rank(logits, config), doubt = doubtOf(logits, config);
   const uncertain = problemType !== "regression" && classes[0]!.p < uncertain_below;
   return { classes: classes.slice(0, topK), problemType, uncertain, ...(doubt !== undefined && { doubt }) };
+}
+
+/** Numbers of a box: the column and the row of its centre, its width and its height. */
+const BOX = 4;
+
+/**
+ * @internal The likeliest class of each detection token, by a softmax with "no object" that is then left out.
+ *
+ * @param all (detection tokens, K+5), as src/vit.h's `vit_logits` says
+ * @param first the token of the first of them
+ */
+export function objectsOf(
+  all: Float32Array,
+  { classes, detections, labels }: Readonly<VitConfig>,
+  { left, top, width, height }: Placement,
+  threshold: number,
+  mapOf: (at: number) => Float32Array,
+  first: number,
+): Pick<Detection, "objects" | "logits" | "boxes"> {
+  const scores = classes + 1, each = scores + BOX;
+  const logits = new Float32Array(detections * scores), boxes = new Float32Array(detections * BOX);
+  const objects: DetectedObject[] = [];
+  for (let at = 0; at < detections; at++) {
+    const own = all.subarray(at * each, at * each + scores), box = all.subarray(at * each + scores, (at + 1) * each);
+    logits.set(own, at * scores);
+    boxes.set(box, at * BOX);
+    const known = own.subarray(0, classes), largest = known.reduce((a, b) => Math.max(a, b));
+    const index = known.indexOf(largest);
+    const p = 1 / own.reduce((sum, logit) => sum + Math.exp(logit - largest), 0);
+    if (p < threshold) continue;
+    const [x, y, across, down] = box as unknown as readonly [number, number, number, number];
+    objects.push({
+      label: labels[index]!,
+      index,
+      p,
+      box: { left: left + (x - across / 2) * width, top: top + (y - down / 2) * height, width: across * width, height: down * height },
+      map: mapOf(at),
+      token: first + at,
+    });
+  }
+  return { objects: objects.sort((a, b) => b.p - a.p), logits, boxes };
 }

@@ -1,7 +1,7 @@
 import { Attention } from "./attention.js";
 import {
-  relevanceClasses, resized, CLASSIFY_OPTIONS, type Classification, type ClassifyOptions, EMBED_OPTIONS,
-  type Embedding, type EmbedOptions, judge, attentionLayers, ablationMasks, listOf, LOAD_OPTIONS, type LoadOptions, nameOf,
+  relevanceClasses, resized, CLASSIFY_OPTIONS, type Classification, type ClassifyOptions, DETECT_OPTIONS, type DetectOptions, type Detection,
+  EMBED_OPTIONS, type Embedding, type EmbedOptions, judge, objectsOf, attentionLayers, ablationMasks, listOf, LOAD_OPTIONS, type LoadOptions, nameOf,
 } from "./calls.js";
 import { isPlain } from "./base/json.js";
 import { checkEnvironment } from "./base/needs.js";
@@ -26,7 +26,7 @@ import { Trace } from "./trace.js";
 
 export { Attention, type AttentionShape, type Head, type RolloutOptions } from "./attention.js";
 export type {
-  Ablation, Classification, ClassifyOptions, Embedding, EmbedOptions, LoadOptions, Replacement,
+  Ablation, Classification, ClassifyOptions, DetectedObject, Detection, DetectOptions, Embedding, EmbedOptions, LoadOptions, Replacement,
 } from "./calls.js";
 export type { Class } from "./classes.js";
 export type { Mapping, Prepare, VitConfig } from "./config.js";
@@ -202,7 +202,8 @@ export class Vit {
 
   async #classifyAll(images: readonly ImageInput[], options: ClassifyOptions): Promise<Classification[]> {
     const shape = resized(this.#model.shape, options.size, this.config);
-    const { depth, classes } = shape;
+    const { depth, classes, detections } = shape;
+    if (detections > 0) throw new VitError("unsupported", "classify: this model finds objects; use detect");
     if (classes === 0) {
       throw new VitError("unsupported", "classify: this model has no head, so it cannot classify; use embed");
     }
@@ -265,6 +266,47 @@ export class Vit {
       placement,
       ...(attention && { attention: this.#attention(attention, layers, shape) }),
     } as Embedding;
+  }
+
+  /**
+   * Finds objects in a photo, by a model with detection tokens such as YOLOS.
+   *
+   * @throws {VitError} as {@link Vit.classify}.
+   * @example
+   * const { objects } = await vit.detect(photo);
+   * objects[0]; // { label: "cat", p: 0.98, box: { left, top, width, height }, map, … }
+   */
+  async detect(image: ImageInput, options: DetectOptions = {}): Promise<Detection> {
+    const own = takeOptions("detect", options, DETECT_OPTIONS);
+    return guarded("detect", isReasonOf(own.signal), () => this.#detect(image, own));
+  }
+
+  async #detect(image: ImageInput, options: DetectOptions): Promise<Detection> {
+    const shape = resized(this.#model.shape, options.size, this.config);
+    const { depth, classes, detections, prefix, grid } = shape;
+    if (detections === 0) throw new VitError("unsupported", "detect: this model has no detection tokens; use classify or embed");
+    if (classes === 0) throw new VitError("unsupported", "detect: this model has no head, so it finds no objects; use embed");
+    const { threshold = 0.9 } = options;
+    if (!(typeof threshold === "number" && threshold >= 0 && threshold <= 1)) {
+      throw new VitError("bad_option", `threshold: expected 0 to 1, got ${show(threshold)}`);
+    }
+    const layers = attentionLayers(options.attention ?? false, depth);
+    const views = depth > 0 && !layers.includes(depth - 1);
+    const wants = { attention: layers, tokens: false, views, ...(options.keepInput === false && { bare: true }) };
+    const [output] = await this.#run([image], shape, wants, options.signal);
+    const { logits: all, input, placement, milliseconds } = output!;
+    const attention = output!.attention && this.#attention(output!.attention, layers, shape);
+    const size = grid[0] * grid[1];
+    const mapOf = (at: number) => (attention && !views ? attention.fromPrefix(prefix - detections + at)
+      : output!.views?.slice(at * size, (at + 1) * size) ?? new Float32Array(size));
+    return {
+      ...objectsOf(all, this.config, placement, threshold, mapOf, prefix - detections),
+      grid: [...grid],
+      ...(input && { input }),
+      placement,
+      ...(attention && { attention }),
+      milliseconds,
+    } as Detection;
   }
 
   /**

@@ -39,8 +39,8 @@ static struct {
 
 /* ---- Memory -------------------------------------------------------------- */
 
-static struct buffer arena, images, placements, logits, attention, tokens, pooled, trace, relevance,
-    replaced;
+static struct buffer arena, images, placements, logits, attention, tokens, pooled, views, trace,
+    relevance, replaced;
 
 static size_t floats(const size_t shape[5]) {
     size_t count = 1;
@@ -109,6 +109,7 @@ vit_status vitw_end(void) {
     session.heads = config->heads;
     session.classes = config->classes;
     session.logit_count = vit_logits(config);
+    session.detections = config->detections;
     const char *json = vit_model_json(model, &session.json_size);
     session.json = config_print(&session.json_size, config, json, session.json_size);
     session.head_width = head_width(config);
@@ -152,17 +153,21 @@ vit_status vitw_reserve(size_t batch, size_t layers, bool want_tokens) {
     const size_t logit_shape[] = {batch, session.logit_count, 1, 1, 1};
     const size_t attention_shape[] = {batch, layers, session.heads, T, T};
     const size_t token_shape[] = {want_tokens ? batch : 0, T, session.width, 1, 1};
+    const size_t view_shape[] = {session.detections ? batch : 0, session.heads, session.prefix, T,
+                                 1};
     const size_t pooled_shape[] = {want_tokens ? batch : 0, session.width, 1, 1, 1};
     bool held = hold_state(batch) && hold_floats(&images, image_shape) &&
                 hold(&placements, size_times(batch, sizeof(vit_placement))) &&
                 hold_floats(&logits, logit_shape) && hold_floats(&attention, attention_shape) &&
-                hold_floats(&tokens, token_shape) && hold_floats(&pooled, pooled_shape);
+                hold_floats(&tokens, token_shape) && hold_floats(&pooled, pooled_shape) &&
+                hold_floats(&views, view_shape);
     session.images = images.data;
     session.placements = placements.data;
     session.logits = logits.data;
     session.attention = attention.data;
     session.tokens = tokens.data;
     session.pooled = pooled.data;
+    session.views = views.data;
     if (held) {
         reserved.batch = batch;
         reserved.layers = layers;
@@ -195,17 +200,21 @@ static vit_status run_status(vit_status status) {
 }
 
 /* images → logits; if wanted, also the attention of the marked layers, and the final tokens with
- * the pooled ones. */
+ * the pooled ones. Of a model with detections also the views, unless the attention has them or the
+ * tokens are wanted. */
 vit_status vitw_run(size_t batch, bool want_attention, bool want_tokens) {
     size_t layers = 0;
     for (size_t i = 0; want_attention && i < session.depth; i++) layers += session.layers[i] != 0;
     if (batch > reserved.batch || layers > reserved.layers || want_tokens > reserved.tokens)
         return bad_call("expected a run that vitw_reserve made room for");
+    bool seen =
+        want_tokens || (want_attention && session.depth && session.layers[session.depth - 1]);
     vit_taps taps = {
         .attention = want_attention ? session.attention : NULL,
         .attention_layers = session.layers,
         .tokens = want_tokens ? session.tokens : NULL,
         .pooled = want_tokens ? session.pooled : NULL,
+        .views = session.detections && session.depth && !seen ? session.views : NULL,
     };
     return run_status(vit_run(model, state, session.images, batch, session.logits, &taps));
 }

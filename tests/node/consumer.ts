@@ -1,6 +1,6 @@
 // A user's program. TypeScript 5.1 and later compile it with the package's types. It is never run.
 import {
-  Attention, type Classification, type Drawing, type ImageInput, type OverlayOptions, type PenPoint, Vit, VitError,
+  Attention, type Classification, type DetectedObject, type Detection, type Drawing, type ImageInput, type OverlayOptions, type PenPoint, Vit, VitError,
 } from "vitrine";
 import { type Epoch, quantize, type Recipe, Trainer } from "vitrine/train";
 
@@ -31,6 +31,16 @@ export async function classify(image: ImageInput, signal: AbortSignal): Promise<
   const options: OverlayOptions = { grid: [7, 7], placement, colour: [255, 60, 0], smooth: true };
   console.log(options, placement.left + placement.width satisfies number);
   return result.classes[0]?.label ?? "";
+}
+
+export async function detect(photo: ImageInput): Promise<number[]> {
+  const vit = await Vit.load("yolos-tiny/");
+  const found: Detection = await vit.detect(photo, { threshold: 0.7, attention: true });
+  const objects: readonly DetectedObject[] = found.objects;
+  console.log(found.logits.length, found.boxes.length, found.placement.left, found.attention?.fromPrefix(objects[0]!.token, 0, 1));
+  // @ts-expect-error: the option is called threshold
+  await vit.detect(photo, { least: 0.5 });
+  return objects.flatMap(({ label, index, p, box, map }) => [label.length, index, p, box.left + box.width, box.top + box.height, map.length]);
 }
 
 export async function forms(vit: Vit, weights: ArrayBuffer): Promise<void> {

@@ -32,6 +32,12 @@ async function check(vit, oracle) {
   const { images, logits, tokens, pooled, attention } = oracle;
   for (let index = 0; index < images.shape[0]; index++) {
     const image = Float32Array.from(part(images, index));
+    if (oracle.boxes) {
+      const { logits: scores, boxes } = await vit.detect(image);
+      close([...scores], part(logits, index), "scores");
+      close([...boxes], part(oracle.boxes, index), "boxes");
+      continue;
+    }
     const given = await vit.embed(image, { attention: true });
     if (logits) close([...(await vit.classify(image)).logits], part(logits, index), "logits");
     if (pooled) close([...given.pooled], part(pooled, index), "pooled");
@@ -48,7 +54,7 @@ async function check(vit, oracle) {
 
 /** The cases of the data's folder `wanted` whose families are known here. */
 const KNOWN = [
-  "transformers-4.48.0_ijepa", "timm-1.0.29_beit_base_patch16_224", "transformers-4.48.0_beit_cls",
+  "transformers-4.48.0_ijepa", "transformers-4.48.0_yolos", "timm-1.0.29_beit_base_patch16_224", "transformers-4.48.0_beit_cls",
   "transformers-4.48.0_beit_shared_bias",
   "timm-1.0.29_vit_small_plus_patch16_dinov3", "transformers-4.48.0_dinov2_swiglu_cls", "timm-1.0.29_eva02_tiny_patch14_224",
   "timm-1.0.29_vit_small_patch16_dinov3", "facebook_dinov3", "facebook_pe_spatial", "timm-1.0.29_rope_ape_bare",

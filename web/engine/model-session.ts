@@ -27,7 +27,7 @@ export const EXPORTS = [
 type Exports = HeapExports & Functions<typeof EXPORTS> & ThreadExports;
 
 /** The words that are addresses of floats. */
-type Floats = "images" | "logits" | "attention" | "tokens" | "pooled" | "trace" | "relevance";
+type Floats = "images" | "logits" | "attention" | "tokens" | "pooled" | "views" | "trace" | "relevance";
 
 /** What the module computed for an image. */
 type Values = Omit<Result, "milliseconds" | "memory">;
@@ -155,6 +155,7 @@ export class ModelSession extends Session<(typeof SESSION_WORDS)[number], Export
       ...about,
       logits: copy("logits", logits),
       ...(size > 0 && { attention: maps() }),
+      ...(wants.views && { views: this.#views(index) }),
       ...(wants.tokens && { tokens: copy("tokens", T * width), pooled: copy("pooled", width) }),
     };
   }
@@ -164,6 +165,17 @@ export class ModelSession extends Session<(typeof SESSION_WORDS)[number], Export
     const bytes = this.heap.bytes(this.heap.word("placements") + index * size, size).slice();
     const [left, top, width, height] = new Float64Array(bytes.buffer) as unknown as [number, number, number, number];
     return { left, top, width, height };
+  }
+
+  #views(index: number): Float32Array<ArrayBuffer> {
+    const { heads, prefix, tokens: T, detections } = this.#shape;
+    const rows = this.#copy("views", index * heads * prefix * T, heads * prefix * T), N = T - prefix;
+    return Float32Array.from({ length: detections * N }, (_, at) => {
+      const row = prefix - detections + Math.floor(at / N);
+      let sum = 0;
+      for (let head = 0; head < heads; head++) sum += rows[(head * prefix + row) * T + prefix + (at % N)]!;
+      return sum / heads;
+    });
   }
 
   /** A traced run's results. Logits and maps are parts of the trace. */

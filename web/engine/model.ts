@@ -32,6 +32,8 @@ export interface Wants {
   readonly without?: Without;
   /** Of the images. */
   readonly size: readonly [rows: number, columns: number];
+  /** Only of a model with detections, without tokens and without the last layer's attention. */
+  readonly views?: boolean;
 }
 
 /** One image's results. All are copies except attention that is left on the heap. */
@@ -49,6 +51,8 @@ export interface Result {
   /** The arrays of web/trace.ts, one after the other. */
   readonly trace?: Float32Array<ArrayBuffer>;
   readonly relevance?: Relevance;
+  /** (detections, N): how much each detection token attends to each patch in the last layer, by the mean of the heads. */
+  readonly views?: Float32Array<ArrayBuffer>;
   /** The time of this image: a batch's time divided by its images. */
   readonly milliseconds: number;
   /** The module's bytes after the run. */

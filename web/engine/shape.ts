@@ -11,6 +11,8 @@ export interface Shape {
   readonly heads: number;
   readonly headWidth: number;
   readonly classes: number;
-  /** Of an image: K, or K + 1 with doubt. */
+  /** Tokens that find objects, the last of the prefix. */
+  readonly detections: number;
+  /** Of an image: K, K + 1 with doubt, or K + 5 for each detection token. */
   readonly logits: number;
 }

@@ -14,9 +14,10 @@ import { TRANSFORMERS_DINOV3 } from "./transformers-dinov3.js";
 import { TRANSFORMERS_CLIP } from "./transformers-clip.js";
 import { TRANSFORMERS_SIGLIP } from "./transformers-siglip.js";
 import { TRANSFORMERS_VIT } from "./transformers-vit.js";
+import { TRANSFORMERS_YOLOS } from "./transformers-yolos.js";
 import { VIT_PYTORCH } from "./vit-pytorch.js";
 
 export const FAMILIES: readonly Family[] = [
-  ...OPEN_CLIP, ...FACEBOOK_DINOV3, ...TIMM_BEIT, ...TIMM_RELPOS, ...TIMMS, ...DINOV2_CHUNKS, ...TRANSFORMERS_BEIT, ...TRANSFORMERS_DINOV3, ...TRANSFORMERS_VIT, ...TRANSFORMERS_CLIP, ...TRANSFORMERS_BLIP, ...TRANSFORMERS_SIGLIP,
+  ...OPEN_CLIP, ...FACEBOOK_DINOV3, ...TIMM_BEIT, ...TIMM_RELPOS, ...TIMMS, ...DINOV2_CHUNKS, ...TRANSFORMERS_BEIT, ...TRANSFORMERS_DINOV3, ...TRANSFORMERS_YOLOS, ...TRANSFORMERS_VIT, ...TRANSFORMERS_CLIP, ...TRANSFORMERS_BLIP, ...TRANSFORMERS_SIGLIP,
   ...TORCHVISION, ...VIT_PYTORCH, ...TORCH_ENCODER,
 ];

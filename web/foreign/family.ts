@@ -112,7 +112,7 @@ export interface ModelType {
   /** undefined: the tensors show it. */
   readonly layer_scale: boolean | undefined;
   /** Its processor's class, without ImageProcessor. */
-  readonly processor: "ViT" | "DeiT" | "Beit" | "Bit" | "CLIP" | "Siglip" | "DINOv3ViT" | "Blip";
+  readonly processor: "ViT" | "DeiT" | "Beit" | "Bit" | "CLIP" | "Siglip" | "DINOv3ViT" | "Blip" | "Yolos";
 }
 
 /** An entry of the file's header. */

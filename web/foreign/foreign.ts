@@ -40,8 +40,8 @@ export function translateConfig({ folderConfig = {}, callerConfig = {}, processo
   const own = ourConfig(folderConfig, wantsPrepare);
   const given = ourConfig(callerConfig, wantsPrepare);
   const crop = photo && pair(photo.crop);
-  // A DINOv2 takes images of any size, so its processor's size is used.
-  const image_size = given.image_size ?? (/^dinov[23]/.test(wordOf(folderConfig.model_type)) ? crop : undefined);
+  // DINOv2 and YOLOS take images of any size, so their processor's size is used.
+  const image_size = given.image_size ?? (/^(dinov[23]|yolos)/.test(wordOf(folderConfig.model_type)) ? crop : undefined);
   const resized = image_size && own.image_size && !same(image_size, own.image_size);
   // The processor makes images of one size, so another size from the caller needs another `prepare`.
   const fits = given.image_size === undefined || same(given.image_size, crop);

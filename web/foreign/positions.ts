@@ -47,7 +47,8 @@ function positionsGrid(
   const [last = 0, before = count / width] = [...shape].reverse();
   const rows = last === width && before === count / width ? before : 0;
   const tokens = prefixOf(config.prefix ?? ["class"]);
-  const prefix = tokens.class + tokens.distillation + tokens.register;
+  const detections = Number.isInteger(config.detections) ? (config.detections as number) : 0;
+  const prefix = tokens.class + tokens.distillation + tokens.register + detections;
   const some = tokens.class > 0 && tokens.register > 0 && tokens.distillation === 0 ? 1 : 0;
   const extras = rows === own[0] * own[1] + prefix ? [prefix, 0, some] : [0, some, prefix];
   const counts = extras.map((extra) => rows - extra).filter((positions) => positions > 0);

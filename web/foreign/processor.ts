@@ -7,7 +7,7 @@ import { isObject, type Json } from "../base/json.js";
 import { show } from "../errors.js";
 import type { ModelType } from "./family.js";
 import { Refusal } from "./refusal.js";
-import { meaning, objectOr, wordOf } from "./words.js";
+import { meaning, objectOr, pair, wordOf } from "./words.js";
 
 export type Photo = Extract<Prepare, { kind: "photo" }>;
 export type Pair = readonly [number, number];
@@ -39,6 +39,8 @@ export const CLIP: Processor = {
 };
 const VIT: Processor = { size: 224, square: true, resample: 2, mean: HALF, std: HALF };
 const DEIT: Processor = { size: 256, square: true, crop: 224, resample: 3, mean: HALF, std: HALF };
+const IMAGENET = { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] };
+const YOLOS: Processor = { size: { shortest_edge: 800, longest_edge: 1333 }, square: false, resample: 2, ...IMAGENET };
 const CONVNEXT: Processor = { size: 384, square: false, resample: 3, mean: HALF, std: HALF };
 
 /** The processors by the part of their name before FeatureExtractor or ImageProcessor. */
@@ -50,7 +52,8 @@ const PROCESSORS = {
   Bit: CLIP,
   Beit: DEIT,
   Blip: { ...VIT, size: 384, resample: 3, mean: CLIP.mean, std: CLIP.std },
-  DINOv3ViT: { ...VIT, mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] }, // it resizes after it divides by 255
+  DINOv3ViT: { ...VIT, ...IMAGENET }, // it resizes after it divides by 255
+  Yolos: YOLOS,
   ConvNext: CONVNEXT,
 } as const;
 
@@ -60,19 +63,22 @@ const FILTERS = { 0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic" } as c
 /** Keys that do not change a classifier's pixels. */
 const HARMLESS = new Set(["do_convert_rgb", "do_reduce_labels", "do_reduce_zero_label"]);
 const STEPS = new Set(["do_resize", "do_center_crop", "do_rescale", "do_normalize"]);
+/** What YOLOS's does beyond the others' steps follows from the image's size, or is for training. */
+const PADDING = new Set(["do_pad", "pad_size", "max_size", "do_convert_annotations"]);
 const OTHER_STEPS = /^(do_|pad_|max_|size_divis)|^(offset|rescale_offset|use_square_size)$/;
 
 /** @param type the model's, whose processor is used if the file names no class. */
 export function prepareOf(p: Json, config: Json, type: ModelType | undefined): Photo {
+  const name = className(p, config, type);
   for (const [key, value] of Object.entries(p)) {
-    const other = OTHER_STEPS.test(key) && !STEPS.has(key) && !HARMLESS.has(key);
+    const other = OTHER_STEPS.test(key) && !STEPS.has(key) && !HARMLESS.has(key) && !(name === "Yolos" && PADDING.has(key));
     if (other && value !== false && value !== null && value !== 0) {
       throw refusal(key, "not known here: pass a `prepare` that does it");
     }
   }
-  const name = className(p, config, type);
   const processor = name ? meaning("image_processor_type", name, PROCESSORS, "preprocessor") : VIT;
-  const sizes = processor === CONVNEXT ? convNextSizes(p, processor) : sizesOf(p, processor);
+  const sizes = processor === YOLOS ? yolosSizes(p, processor, config)
+    : processor === CONVNEXT ? convNextSizes(p, processor) : sizesOf(p, processor);
   const interpolation = meaning("resample", p.resample ?? processor.resample, FILTERS, "preprocessor");
   const photo: Photo = { kind: "photo", ...sizes, ...standardisationOf(p, processor, config), interpolation };
   if (!name) askForClass(p);
@@ -98,7 +104,7 @@ function className(p: Json, config: Json, type: ModelType | undefined): string |
   return wordOf(name).replace(/(FeatureExtractor|ImageProcessor(Fast|Pil)?)$/, "");
 }
 
-type Sizes = Pick<Photo, "resize" | "crop" | "crop_at">;
+type Sizes = Pick<Photo, "resize" | "fit" | "crop" | "crop_at" | "fill">;
 
 function sizesOf(p: Json, processor: Processor): Sizes {
   const square = flag(p, "default_to_square", processor.square);
@@ -115,6 +121,24 @@ function sizesOf(p: Json, processor: Processor): Sizes {
     throw refusal("crop_size", `expected at most the size, ${least.join("x")}, got ${crop.join("x")}`);
   }
   return { resize, crop: side(crop), crop_at: "floor" };
+}
+
+/**
+ * A height and a width stretch the photo. Else its proportions stay, as its own code keeps them, and what is left of the
+ * model's image is filled with the mean, as its own code fills up a batch.
+ */
+function yolosSizes(p: Json, processor: Processor, config: Json): Sizes {
+  const size = p.size ?? processor.size;
+  if (!flag(p, "do_resize", true)) throw refusal("do_resize", "expected true, got false");
+  if (isObject(size) && size.height != null) return sizesOf({ ...p, do_center_crop: false }, processor);
+  if (!isLength(size) && !(isObject(size) && isLength(size.shortest_edge))) sizeOf("size", size, false); // it is refused
+  const image = pair(config.image_size);
+  if (!Array.isArray(image) || image.length !== 2 || !image.every(isLength)) {
+    throw refusal("size", "expected an image_size in the config beside a shortest_edge, got none");
+  }
+  const { mean } = standardisationOf(p, processor, config);
+  const fill = mean.map((each) => Math.min(255, Math.max(0, 255 * each)));
+  return { resize: image as unknown as Pair, fit: "contain", crop: side(image as unknown as Pair), fill };
 }
 
 /** Below a size of 384, the middle is cut out. crop_pct is its share of the resized photo. */

@@ -110,7 +110,9 @@ class Completion {
     this.#refuseRotary();
     const { width, channels, patch } = this.#patches();
     const prefix = this.#prefix(width);
-    const image_size = this.#imageSize(width, patch, prefix);
+    const detector = checkpoint.tensor("det_token"), detections = vectors(detector, width);
+    if (detector && checkpoint.family.strict) throw badShape(detector, "is of a detector whose code is not known here; transformers' YOLOS is");
+    const image_size = this.#imageSize(width, patch, { ...prefix, register: prefix.register + detections });
     const relative = checkpoint.has(RELATIVE);
     if (checkpoint.has("pos_embed")) {
       const unsure = ["gamma_1", "attn.q_bias"].some((name) => checkpoint.has(`blocks.0.${name}`)); // some of timm's rotary models look like a DeiT III
@@ -136,7 +138,10 @@ class Completion {
       mlp_width,
       mlp: gated ? "gated" : "plain",
       mlp_norm: checkpoint.has("blocks.0.mlp.norm.weight"),
-      classes: checkpoint.tensor("head.weight")?.shape[checkpoint.family.headTransposed ? 1 : 0] ?? 0,
+      classes: detections ? Math.max(0, checkpoint.rows("class_embed.layers.2.weight") - 1)
+        : checkpoint.tensor("head.weight")?.shape[checkpoint.family.headTransposed ? 1 : 0] ?? 0,
+      detections,
+      mid_position: checkpoint.has("mid_pos_embed"),
       final_norm: checkpoint.has("fc_norm.weight") || checkpoint.has("norm.weight"),
       position: relative ? "relative" : "learned",
       ...this.#pool(width, prefix),

@@ -12,6 +12,7 @@ import { CLIP_TYPES } from "./transformers-clip.js";
 import { SIGLIP_TYPES } from "./transformers-siglip.js";
 import { DINOV3_TYPES } from "./transformers-dinov3.js";
 import { VIT_TYPES } from "./transformers-vit.js";
+import { YOLOS_TYPES } from "./transformers-yolos.js";
 import { definedMembers, meaning, objectOr, pair, unknownName, wordOf } from "./words.js";
 
 const ACTIVATIONS = {
@@ -27,7 +28,7 @@ const ACTIVATIONS = {
   silu: "silu",
 } as const;
 
-const TYPES = { ...VIT_TYPES, ...BEIT_TYPES, ...CLIP_TYPES, ...SIGLIP_TYPES, ...DINOV3_TYPES, ...BLIP_TYPES } as const;
+const TYPES = { ...VIT_TYPES, ...BEIT_TYPES, ...CLIP_TYPES, ...SIGLIP_TYPES, ...DINOV3_TYPES, ...BLIP_TYPES, ...YOLOS_TYPES } as const;
 
 const nameOf = (model_type: unknown) => wordOf(model_type).replace("_vision_model", "");
 
@@ -87,9 +88,9 @@ function isBefore(version: unknown, minor: number): boolean {
   return major === "4" && Number(got) < minor;
 }
 
-/** A classifier's labels. Every config has some, so only a classifier's are used. */
+/** The labels of a classifier or a detector. Every config has some, so only theirs are used. */
 function labelsOf({ architectures, id2label }: Json): string[] | undefined {
-  if (!wordOf(architectures).includes("Classif") || !id2label) return undefined;
+  if (!/Classif|ObjectDetection/.test(wordOf(architectures)) || !id2label) return undefined;
   // Keys that are whole numbers come in ascending order.
   const labels = isObject(id2label) ? Object.values(id2label) : [id2label];
   return labels.map((label) => {
