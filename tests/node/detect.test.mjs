@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { joinFile, splitFile } from "../../web/base/safetensors.mjs";
-import { folder, picture, variant } from "./command.mjs";
+import { folder, picture, printed, refused, sharp, skip, variant } from "./command.mjs";
 import { farthest, golden, modelBytes, modelPath, ownConfig, readTensors, shared, slice } from "./golden.mjs";
 import { load, rejects, ways } from "./support.mjs";
 
@@ -190,4 +190,27 @@ test("the case that transformers' own code made is exact", { skip: wanted && exi
     assert.ok(farthest(logits, slice(oracle.logits, index)) <= 1e-5, "logits");
     assert.ok(farthest(boxes, slice(oracle.boxes, index)) <= 1e-5, "boxes");
   }
+});
+
+// ---- The command ------------------------------------------------------------------
+
+test("the command prints objects and draws them, one with its own map", { skip }, async (t) => {
+  const here = folder(t), model = yolosFolder(here);
+  const photo = picture(40, 30, 3);
+  const file = here.write("photo.png", await sharp(photo.data, { raw: photo }).png().toBuffer());
+  const args = ["detect", "--model", model, "--variant", variant, "--threshold", "0"];
+  const vit = await load(model, { variant });
+  const { objects } = await vit.detect(photo, { threshold: 0 });
+  const rows = (await printed([...args, file])).trimEnd().split("\n").map((row) => row.split("\t"));
+  assert.deepEqual(rows, objects.map(({ label, p, box }) =>
+    [file, label, p.toFixed(4), ...[box.left, box.top, box.width, box.height].map((side) => side.toFixed(1))]));
+  const [report] = JSON.parse(await printed([...args, "--json", "--maps", "--out", here.at("boxes.png"), file]));
+  assert.deepEqual(report.objects.map(({ map }) => Float32Array.from(map)), objects.map(({ map }) => map));
+  const { width, height } = await sharp(here.at("boxes.png")).metadata();
+  assert.deepEqual([width, height], [672, 448]);
+  await printed([...args, "--object", "1", "--out", here.at("one.png"), file]);
+  assert.notDeepEqual(readFileSync(here.at("one.png")), readFileSync(here.at("boxes.png")));
+  await refused([...args, "--threshold", "2", file], 2, /^vitrine: --threshold: expected 0 to 1, got "2"\n$/);
+  await refused([...args, "--object", "7", "--out", here.at("no.png"), file], 1, /--object: expected one of the 3 objects, counted from 0, got 7\n$/);
+  await refused(["detect", "--variant", variant, file], 1, /^vitrine: detect: this model has no detection tokens/);
 });

@@ -31,7 +31,10 @@ export const attention: PhotoCommand = {
     const viewFor = readView(values);
     const { size } = sizeOf(values);
     const out = textOf(values, "out");
-    const outputs = outputsOf(out, files, json);
+    if (out === undefined && !json) {
+      throw new UsageError("--out: expected a file such as overlay.png, got none; name one or use --json");
+    }
+    const outputs = outputsOf(out, files, "attention", ["png", "npy"]);
     return async (tools) => {
       const { terminal } = tools;
       const config = { ...tools.vit.config, ...(size && { image_size: size }) };
@@ -75,21 +78,18 @@ async function write(
   await writeWhole(path, await photos.png(overlay(input, config, map)));
 }
 
-/** The output of each photo: FILE for a single photo, or FOLDER/name.attention.png. */
-function outputsOf(out: string | undefined, files: readonly string[], json: boolean): string[] {
-  if (out === undefined) {
-    if (json) return [];
-    throw new UsageError("--out: expected a file such as overlay.png, got none; name one or use --json");
-  }
-  const outputs = isFolder(out) ? files.map((file) => join(out, pictureOf(file))) : [out];
+/** The output of each photo: FILE for a single photo, or FOLDER/name.KIND.png; none without --out. */
+export function outputsOf(out: string | undefined, files: readonly string[], kind: string, formats: readonly string[]): string[] {
+  if (out === undefined) return [];
+  const outputs = isFolder(out) ? files.map((file) => join(out, `${basename(file, extname(file))}.${kind}.png`)) : [out];
   if (outputs.length < files.length) {
     throw new UsageError(
       `--out: expected a folder with a / at its end for ${files.length} photos, got "${out}"`,
     );
   }
-  const wrong = outputs.find((output) => !/\.(png|npy)$/.test(output));
+  const wrong = outputs.find((output) => !formats.some((format) => output.endsWith(`.${format}`)));
   if (wrong !== undefined) {
-    throw new UsageError(`--out: expected a name that ends in .png or .npy, got "${wrong}"`);
+    throw new UsageError(`--out: expected a name that ends in .${formats.join(" or .")}, got "${wrong}"`);
   }
   const known = new Set<string>();
   const twice = outputs.find((output) => known.size === known.add(output).size);
@@ -102,6 +102,4 @@ function outputsOf(out: string | undefined, files: readonly string[], json: bool
   throw new UsageError(`--out: expected another file than the photos, got "${overwritten}"`);
 }
 
-const isFolder = (out: string): boolean => /[/\\]$/.test(out);
-
-const pictureOf = (file: string): string => `${basename(file, extname(file))}.attention.png`;
+export const isFolder = (out: string): boolean => /[/\\]$/.test(out);

@@ -6,6 +6,7 @@ import { attention } from "./attention.ts";
 import { calibrate } from "./calibrate.ts";
 import { classify } from "./classify.ts";
 import { type Base, type Command, modelOptions, reportAssumed, withModel } from "./command.ts";
+import { detect } from "./detect.ts";
 import { embed } from "./embed.ts";
 import { evaluate } from "./eval.ts";
 import { filesOf } from "./files.ts";
@@ -21,7 +22,7 @@ import { train } from "./train.ts";
 
 const EXIT = { fine: 0, failed: 1, usage: 2 };
 
-const COMMANDS: Readonly<Record<string, Command>> = { classify, embed, attention, info, identify, train, eval: evaluate, calibrate, quantize };
+const COMMANDS: Readonly<Record<string, Command>> = { classify, detect, embed, attention, info, identify, train, eval: evaluate, calibrate, quantize };
 
 const PHOTOS = "PHOTO is a PNG, JPEG, WebP, TIFF, GIF or AVIF, a folder of them, or - for standard input";
 

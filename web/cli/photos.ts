@@ -71,6 +71,12 @@ export class Photos {
     return this.#sharp(data, { raw }).png().toBuffer();
   }
 
+  /** A PNG with a drawing in SVG over the photo. */
+  async drawn({ data, width, height, channels }: Photo, svg: string): Promise<Buffer> {
+    const raw = { width, height, channels: (channels ?? 3) as 3 | 4 };
+    return this.#sharp(data, { raw }).composite([{ input: Buffer.from(svg) }]).png().toBuffer();
+  }
+
   #read(file: string): Promise<PhotoResult> {
     return this.#decode(file).then(
       (photo) => ({ file, photo }),
