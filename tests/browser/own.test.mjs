@@ -17,6 +17,15 @@ const DINO = [
   { name: "config.json", mimeType: "application/json", buffer: json({ model_type: "dinov2", num_attention_heads: 2 }) },
 ];
 
+/** A detector with random weights, which says so. */
+const DETECTOR = (() => {
+  const { header, data } = splitFile(readFileSync(new URL("../golden/yolos/own.safetensors", import.meta.url)));
+  const config = JSON.parse(header.__metadata__.vitrine);
+  const prepare = { kind: "photo", resize: [8, 12], fit: "contain", crop: [8, 12], fill: [128, 128, 128], mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5] };
+  const metadata = { ...header.__metadata__, vitrine: JSON.stringify({ ...config, prepare, untrained: true }) };
+  return { name: "detector.safetensors", mimeType: "", buffer: Buffer.from(joinFile({ ...header, __metadata__: metadata }, data)) };
+})();
+
 const noDrag = name === "firefox" && "Playwright drags files from outside in Chromium alone";
 
 describe("the tab for one's own ViT", { skip }, () => {
@@ -54,6 +63,35 @@ describe("the tab for one's own ViT", { skip }, () => {
       const text = problem_type === "regression" ? (p) => p.toFixed(4) : (p) => `${(100 * p).toFixed(1)}%`;
       assert.deepEqual(shown.map((share) => share.replaceAll(/\s/g, "")), want.classes.map(({ p }) => text(p)));
     }
+  });
+
+  test("objects have a box each, and the one that is pointed at or has the focus shows its map", async () => {
+    const { page } = await opened();
+    await page.setInputFiles("#own-files-input", [DETECTOR]);
+    await page.setInputFiles("#own-photo-input", PHOTO);
+    const vit = await Vit.load(DETECTOR.buffer, { variant: "scalar" });
+    const { objects } = await vit.detect({ data: pixels, width: SIDE, height: SIDE }, { threshold: 0 });
+    vit.dispose();
+    const got = await classes(page);
+    assert.deepEqual(got.map(({ label }) => label), objects.map(({ label }) => label));
+    got.forEach(({ p }, index) => assert.ok(Math.abs(p - objects[index].p) < 1e-5, `${p}`));
+    await ready(page);
+    assert.equal(await page.locator("#own-caption").textContent(), "The model is untrained: it only guesses");
+    const shown = async (sentence) => {
+      await page.waitForFunction((start) => document.querySelector("#own-explanation").textContent.startsWith(start), sentence);
+      return picture(page, "#own-overlay");
+    };
+    const plain = await shown("Attention of the class token");
+    const buttons = page.locator("#own-classes button");
+    await buttons.nth(1).focus();
+    const focused = await shown(`Attention of the token that found “${objects[1].label}”`);
+    assert.notEqual(focused, plain);
+    await buttons.nth(1).blur();
+    assert.equal(await shown("Attention of the class token"), plain);
+    await buttons.nth(0).hover();
+    assert.notEqual(await shown(`Attention of the token that found “${objects[0].label}”`), focused);
+    await page.mouse.move(0, 0);
+    assert.equal(await shown("Attention of the class token"), plain);
   });
 
   test("a button that is pressed before the tab's code is there acts when it is", async () => {

@@ -63,7 +63,7 @@ function draw(): void {
   element("explanation").textContent = show.explain(state);
   canvas("overlay").setAttribute("aria-label", show.describe(state));
   canvas("photo").setAttribute("aria-label", state.photo ? ownWords().seen(state.photo.name()) : ownWords().noPhoto);
-  show.drawClasses(element("classes"), canvas("similarity"), element("caption"), state);
+  show.drawClasses(element("classes"), canvas("similarity"), element("caption"), state, chooseObject);
   show.drawFacts(element("facts"), state);
   drawAllMaps();
   drawChoices();
@@ -80,7 +80,8 @@ function drawAllMaps(): void {
     mapsLater = 0;
     const { view } = state;
     const map = view.map === "similarity" ? "patch" : view.map;
-    const shown = { ...state, view: { ...view, map } };
+    const { object: _, ...others } = state; // the small maps are of all tokens' choices, not of an object
+    const shown = { ...others, view: { ...view, map } };
     drawMaps(element("maps"), shown, show.scaleOfView(shown));
   }, 60);
 }
@@ -130,6 +131,7 @@ const reader = buildReader<Wanted, Loaded & Wanted & { seconds: number }, Readin
     if (version === state.version || camera) {
       const first = state.reading?.version !== version;
       state.reading = reading;
+      state.object = undefined;
       if (first && !camera) announce();
     }
     if (camera) state.version++; // because the next frame is another picture
@@ -146,7 +148,7 @@ const reader = buildReader<Wanted, Loaded & Wanted & { seconds: number }, Readin
 const lacksPatches = () => state.view.map === "similarity" && !state.reading?.patches;
 
 function announce(): void {
-  const best = state.reading?.classes?.[0];
+  const { classes, objects } = state.reading ?? {}, best = (classes ?? objects)?.[0];
   find("announce").textContent = best
     ? `${best.label}, ${show.answer(best.p, state)}`
     : ownWords().shown;
@@ -226,6 +228,12 @@ function chooseHead(layer: number, head: number): void {
   state.view.head = state.view.layer === layer && state.view.head === head ? "mean" : head;
   if (state.view.map !== "patch") state.view.map = "class";
   chooseLayer(layer);
+}
+
+/** Shows the map of an object, or the chosen map again. */
+function chooseObject(object: number | undefined): void {
+  state.object = object;
+  redraw();
 }
 
 /** Chooses a layer. If a run keeps only one layer, another layer needs another run. */
@@ -359,10 +367,12 @@ for (const id of ["photo", "similarity"]) {
     if (!model) return;
     if (pressed && view.map !== "similarity") view.map = "patch";
     view.patch = [row, col];
+    if (state.reading?.objects) chooseObject(pressed ? undefined : show.objectAt(state, row, col));
     if (pressed || view.map === "patch" || view.map === "similarity" || model.config.classes === 0)
       redraw();
   });
 }
+canvas("photo").addEventListener("pointerleave", () => chooseObject(undefined));
 onLanguage(rename);
 new ResizeObserver(redraw).observe(canvas("photo"));
 onTheme((dark) => {

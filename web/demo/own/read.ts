@@ -7,10 +7,13 @@ import type { OwnState, Reading } from "./state.ts";
 const MOST_BYTES = 2 ** 28;
 const TOP = 5;
 
+/** The least probability of an object that is shown. An untrained model's likeliest are shown anyway. */
+const LEAST = 0.5;
+
 export function keptLayers({ model, view }: OwnState): true | number[] {
-  const { depth, heads, prefix } = model!.config;
+  const { depth, heads, prefix, detections } = model!.config;
   const { gridRows, gridCols } = shapeOf(model!.config);
-  const bytes = 4 * depth * heads * (prefix.length + gridRows * gridCols) ** 2;
+  const bytes = 4 * depth * heads * (prefix.length + detections + gridRows * gridCols) ** 2;
   return bytes <= MOST_BYTES || [view.layer];
 }
 
@@ -24,6 +27,12 @@ export async function read(state: OwnState, photo: Photo): Promise<Reading> {
     const { input, placement, patches } = embedding;
     const result = { attention: embedding.attention! };
     return { version, input, placement, result, patches, milliseconds: performance.now() - start };
+  }
+  if (model.config.detections > 0) {
+    const { untrained } = model.config;
+    const found = await model.detect(photo.source, { threshold: untrained ? 0 : LEAST, attention });
+    const { input, placement, milliseconds } = found, objects = untrained ? found.objects.slice(0, TOP) : found.objects;
+    return { version, objects, input, placement, result: { attention: found.attention! }, milliseconds };
   }
   const answer = await model.classify(photo.source, { topK: TOP, attention });
   const { input, placement, milliseconds } = answer;

@@ -1,8 +1,8 @@
 /** The second tab's pictures and words, drawn from its state. */
-import type { Placement } from "vitrine";
+import type { DetectedObject, Placement } from "vitrine";
 import { css, cssTint, paint, tone } from "../colour.ts";
 import { h } from "../dom.ts";
-import { heat, place, type Scale } from "../../base/heat.ts";
+import { heat, place, type Scale, scaleOf } from "../../base/heat.ts";
 import { scaled } from "../figure/canvas.ts";
 import { percent } from "../logits.ts";
 import { headsOf, heatMap, mostOf, scaleOfAll } from "../overlay.ts";
@@ -11,7 +11,7 @@ import { medianTime } from "../reader.ts";
 import { size } from "../status.ts";
 import { decimal, words } from "../texts/words.ts";
 import { type Photo, sizeOf } from "./photo.ts";
-import type { OwnState } from "./state.ts";
+import type { OwnState, Reading } from "./state.ts";
 import { ownWords } from "./words.ts";
 
 /** Clears the canvas. Returns its context, in the screen's pixels, where edges can be sharp. */
@@ -47,9 +47,12 @@ function drawInput(canvas: HTMLCanvasElement, input: Float32Array, shape: Shape,
   paint(canvas, shape.rows, shape.cols, (row, col) => tone(input[row * shape.cols + col], dark));
 }
 
+export const chosenObject = ({ reading, object }: OwnState) => (object === undefined ? undefined : reading?.objects?.[object]);
+
 /** The chosen map over the grid, in row order. */
 function chosenMap(state: OwnState): Float32Array | undefined {
-  const { reading, view } = state, { map } = view;
+  const { reading, view } = state, { map } = view, object = chosenObject(state);
+  if (object) return reading!.result.attention.fromPrefix(object.token, view.layer, view.head);
   if (map === "similarity") return similarity(state);
   return reading && heatMap(reading.result.attention, { ...view, map });
 }
@@ -68,7 +71,9 @@ function similarity({ model, reading, view }: OwnState): Float32Array | undefine
 }
 
 /** Cosines: from 0 to 1. Attention: from 0 to the largest value of all maps on the page. */
-export function scaleOfView({ reading, view }: OwnState): Scale | undefined {
+export function scaleOfView(state: OwnState): Scale | undefined {
+  const { reading, view } = state;
+  if (chosenObject(state)) return scaleOf([chosenMap(state)!], 1 / chosenMap(state)!.length);
   if (view.map === "similarity") return COSINES;
   return reading && scaleOfAll(reading.result.attention, { ...view, map: view.map });
 }
@@ -81,6 +86,7 @@ export function drawOverlay(canvas: HTMLCanvasElement, state: OwnState): Scale |
   const map = chosenMap(state);
   if (!map) return undefined;
   const { view } = state;
+  const object = chosenObject(state);
   const { gridRows, gridCols } = shapeOf(state.model?.config);
   const scale = scaleOfView(state)!;
   const [width, height] = [canvas.width / gridCols, canvas.height / gridRows];
@@ -92,13 +98,53 @@ export function drawOverlay(canvas: HTMLCanvasElement, state: OwnState): Scale |
     context.fillRect(x, y, Math.round((col + 1) * width) - x, Math.round((row + 1) * height) - y);
   });
   context.globalAlpha = 1;
-  if (view.map === "patch" || view.map === "similarity") {
+  if (!object && (view.map === "patch" || view.map === "similarity")) {
     const [row, col] = view.patch;
     context.strokeStyle = css(accent(true)); // the dark theme's, because photos are dark
     context.lineWidth = 2.5 * devicePixelRatio;
     context.strokeRect(col * width, row * height, width, height);
   }
+  drawBoxes(context, state);
   return scale;
+}
+
+/** Where an object's box lies in the model's image: shares of its sides. */
+function boxOf({ placement }: Reading, { box }: DetectedObject) {
+  const { left, top, width, height } = placement;
+  return { left: (box.left - left) / width, top: (box.top - top) / height, width: box.width / width, height: box.height / height };
+}
+
+/** The smallest object over a patch, by its place among the reading's. */
+export function objectAt({ reading, model }: OwnState, row: number, col: number): number | undefined {
+  const { gridRows, gridCols } = shapeOf(model?.config), x = (col + 0.5) / gridCols, y = (row + 0.5) / gridRows;
+  const over = (reading?.objects ?? []).map((object, index) => ({ index, ...boxOf(reading!, object) }))
+    .filter(({ left, top, width, height }) => x >= left && x <= left + width && y >= top && y <= top + height);
+  return over.sort((a, b) => a.width * a.height - b.width * b.height)[0]?.index;
+}
+
+/** Draws boxes with their labels. The chosen one comes last, is bolder and alone has its label. */
+function drawBoxes(context: CanvasRenderingContext2D, state: OwnState): void {
+  const { reading } = state, { canvas } = context, chosen = chosenObject(state), objects = reading?.objects ?? [];
+  const unit = devicePixelRatio;
+  context.font = `${13 * unit}px sans-serif`;
+  context.textBaseline = "top";
+  for (const object of chosen ? [...objects.filter((one) => one !== chosen), chosen] : [...objects].reverse()) {
+    const { left, top, width, height } = boxOf(reading!, object);
+    const sides = [left * canvas.width, top * canvas.height, width * canvas.width, height * canvas.height] as const;
+    const colour = object === chosen ? css(accent(true)) : "#fff"; // over photos, which are dark
+    for (const [stroke, line] of [["#000", 3], [colour, 1.5]] as const) {
+      context.strokeStyle = stroke;
+      context.lineWidth = line * unit * (object === chosen ? 1.6 : 1);
+      context.strokeRect(...sides);
+    }
+    if (chosen && object !== chosen) continue;
+    const text = `${object.label} ${percent(object.p)}`, tall = 18 * unit, wide = context.measureText(text).width + 8 * unit;
+    const x = Math.max(0, Math.min(sides[0], canvas.width - wide)), y = Math.max(0, sides[1] - tall);
+    context.fillStyle = "#000";
+    context.fillRect(x, y, wide, tall);
+    context.fillStyle = colour;
+    context.fillText(text, x + 4 * unit, y + 2.5 * unit);
+  }
 }
 
 /** The labels of the scale: shares of the attention, or cosines. */
@@ -119,13 +165,16 @@ export function describe(state: OwnState): string {
 export const invite = ({ model }: OwnState): string =>
   model ? ownWords().invitePhoto : ownWords().inviteAll;
 
-export function explain({ model, reading, view, photo }: OwnState): string {
+export function explain(state: OwnState): string {
+  const { model, reading, view, photo } = state;
   const { maps } = words, own = ownWords();
   if (!model) return own.noModel;
   if (!photo) return own.givePhoto;
   if (!reading) return own.looking;
   const [row, column] = [view.patch[0] + 1, view.patch[1] + 1];
   const [layer, heads] = [view.layer + 1, headsOf(view)];
+  const object = chosenObject(state);
+  if (object) return own.ofObject(object.label, layer, heads);
   const byClass = model.config.prefix.length > 0;
   return {
     class: (byClass ? maps.ofClass : maps.ofMean)(layer, heads),
@@ -141,11 +190,13 @@ export function drawClasses(
   canvas: HTMLCanvasElement,
   caption: HTMLElement,
   state: OwnState,
+  choose: (object: number | undefined) => void,
 ): void {
   const { model, reading } = state;
   const headless = model?.config.classes === 0;
   const classes = reading?.classes ?? [];
-  list.replaceChildren(...classes.map(({ label, p }, index) => classRow(label, p, answer(p, state), index === 0)));
+  if (reading?.objects) drawObjects(list, state, choose);
+  else list.replaceChildren(...classes.map(({ label, p }, index) => classRow(label, p, answer(p, state), index === 0)));
   list.classList.toggle("doubt", model?.config.untrained === true);
   canvas.hidden = !headless || !reading;
   if (headless && reading) drawSimilarity(canvas, state);
@@ -155,8 +206,26 @@ export function drawClasses(
     : headless
       ? own.headless
       : reading
-        ? model.config.untrained ? own.untrained : own.sees
+        ? model.config.untrained ? own.untrained
+          : !reading.objects ? own.sees : reading.objects.length > 0 ? own.finds : own.findsNothing
         : own.waiting;
+}
+
+/** The lists that show a reading's objects. They are built once, so that a row keeps the focus. */
+const built = new WeakMap<HTMLElement, DetectedObject[]>();
+
+/** A button for each object, which shows its map while it is pointed at or has the focus. */
+function drawObjects(list: HTMLElement, state: OwnState, choose: (object: number | undefined) => void): void {
+  const objects = state.reading!.objects!;
+  if (built.get(list) !== objects || list.childElementCount !== objects.length) {
+    built.set(list, objects);
+    list.replaceChildren(...objects.map(({ label, p }, index) => {
+      const button = h("button", { type: "button" }, ...rowOf(label, answer(p, state)));
+      for (const event of ["pointerenter", "focus"]) button.addEventListener(event, () => choose(index));
+      for (const event of ["pointerleave", "blur"]) button.addEventListener(event, () => choose(undefined));
+      return rowFor(label, p, index === 0, [button]);
+    }));
+  }
 }
 
 /** A probability as a share of a hundred; a regression's value as it is. */
@@ -164,8 +233,12 @@ export const answer = (p: number, { model }: OwnState): string => (hasValues(mod
 
 const hasValues = (model: OwnState["model"]) => model?.config.problem_type === "regression";
 
-function classRow(label: string, p: number, text: string, best: boolean): HTMLElement {
-  const row = h("li", { className: best ? "best" : "", data: { label, p: String(p) } }, h("b", {}, label), h("i"), h("span", {}, text));
+const rowOf = (label: string, text: string) => [h("b", {}, label), h("i"), h("span", {}, text)];
+
+const classRow = (label: string, p: number, text: string, best: boolean) => rowFor(label, p, best, rowOf(label, text));
+
+function rowFor(label: string, p: number, best: boolean, parts: HTMLElement[]): HTMLElement {
+  const row = h("li", { className: best ? "best" : "", data: { label, p: String(p) } }, ...parts);
   row.style.setProperty("--p", Math.min(1, Math.max(0, p)).toFixed(4));
   return row;
 }

@@ -1,4 +1,4 @@
-import type { Attention, Class, Placement } from "vitrine";
+import type { Attention, Class, DetectedObject, Placement } from "vitrine";
 import type { Store } from "../reader.ts";
 import type { MapKind, View } from "../state.ts";
 import type { Photo } from "./photo.ts";
@@ -15,6 +15,8 @@ export interface Reading {
   placement: Placement;
   /** The most probable classes; undefined without a head. */
   classes?: Class[];
+  /** What detection tokens found; undefined if the model has none. */
+  objects?: DetectedObject[];
   /** (patches, width) after the last norm; undefined until something needs it. */
   patches?: Float32Array;
 }
@@ -33,6 +35,8 @@ export interface OwnState extends Store<Reading, Wanted> {
   /** Names for the model's classes, if it has none of its own. */
   names?: string[];
   photo?: Photo;
+  /** The object whose map is shown, by its place among the reading's. */
+  object?: number;
   view: OwnView;
   dark: boolean;
   /** The seconds of the load, and the size of the files. */

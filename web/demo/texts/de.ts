@@ -170,6 +170,10 @@ export const de = {
     untrained: "Das Modell ist untrainiert: Es rät nur",
     sees: "Das Modell sieht",
     waiting: "Wartet auf ein Foto",
+    finds: "Das Modell findet",
+    findsNothing: "Das Modell findet nichts",
+    ofObject: (label, layer, heads) =>
+      `Aufmerksamkeit des Tokens, das „${label}“ fand, auf jeden Patch in Schicht ${layer}, ${heads}.`,
     cosines: (least) => `Kosinus-Ähnlichkeiten von ${least} bis 1`,
     shown: "Die Aufmerksamkeit wird gezeigt",
     photo: "Dieses Foto kann nicht gelesen werden",

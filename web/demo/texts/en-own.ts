@@ -15,6 +15,10 @@ export const own = {
   untrained: "The model is untrained: it only guesses",
   sees: "The model sees",
   waiting: "Waiting for a photo",
+  finds: "The model finds",
+  findsNothing: "The model finds nothing",
+  ofObject: (label: string, layer: number, heads: string) =>
+    `Attention of the token that found “${label}” to each patch in layer ${layer}, ${heads}.`,
   cosines: (least: string) => `Cosine similarities from ${least} to 1`,
   shown: "The attention is shown",
   photo: "This photo cannot be read",

@@ -172,6 +172,10 @@ export const es = {
     untrained: "El modelo no está entrenado: solo adivina",
     sees: "El modelo ve",
     waiting: "Espera una foto",
+    finds: "El modelo encuentra",
+    findsNothing: "El modelo no encuentra nada",
+    ofObject: (label, layer, heads) =>
+      `Atención del token que encontró «${label}» a cada parche en la capa ${layer}, ${heads}.`,
     cosines: (least) => `Similitudes del coseno de ${least} a 1`,
     shown: "Se muestra la atención",
     photo: "No se puede leer esta foto",

@@ -174,6 +174,10 @@ export const fr = {
     untrained: "Le modèle n’est pas entraîné\u202f: il devine",
     sees: "Le modèle voit",
     waiting: "Attend une photo",
+    finds: "Le modèle trouve",
+    findsNothing: "Le modèle ne trouve rien",
+    ofObject: (label, layer, heads) =>
+      `Attention du jeton qui a trouvé «\u202f${label}\u202f» à chaque patch dans la couche ${layer}, ${heads}.`,
     cosines: (least) => `Similarités cosinus de ${least} à 1`,
     shown: "L’attention est affichée",
     photo: "Cette photo ne peut pas être lue",

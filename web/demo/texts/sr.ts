@@ -172,6 +172,10 @@ export const sr = {
     untrained: "Model nije obučen: samo pogađa",
     sees: "Model vidi",
     waiting: "Čeka fotografiju",
+    finds: "Model nalazi",
+    findsNothing: "Model ne nalazi ništa",
+    ofObject: (label, layer, heads) =>
+      `Pažnja tokena koji je našao „${label}” prema svakom isečku u sloju ${layer}, ${heads}.`,
     cosines: (least) => `Kosinusne sličnosti od ${least} do 1`,
     shown: "Pažnja je prikazana",
     photo: "Ova fotografija ne može da se pročita",
