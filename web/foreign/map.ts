@@ -63,8 +63,9 @@ function absentOf(checkpoint: Checkpoint, config: Json): ReadonlySet<string> {
   const norm = checkpoint.tensor("norm.weight");
   const fcNorm = checkpoint.tensor("fc_norm.weight");
   const pool = config.pool ?? "class";
-  const last = pool !== "class_mean" && fcNorm && (!norm || (norm === fcNorm && pool !== "class")) ? "norm" : "fc_norm";
+  const fits = pool !== "class_mean" && fcNorm;
+  const last = fits && (!norm || (norm === fcNorm && pool !== "class")) ? ["norm"] : fits && norm !== fcNorm ? [] : ["fc_norm"];
   const stem = Array.isArray(config.stem) && config.stem.length > 0;
   const normsPixels = !stem && checkpoint.tensor("patch_embed.norm_in.weight")?.shape.length === 1;
-  return new Set([...(checkpoint.family.normsTwice ? [] : [last]), ...(normsPixels ? [] : ["patch_embed.norm_in", "patch_embed.norm"])].flatMap(both));
+  return new Set([...last, ...(normsPixels ? [] : ["patch_embed.norm_in", "patch_embed.norm"])].flatMap(both));
 }
