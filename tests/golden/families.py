@@ -651,13 +651,15 @@ OURS_POOLED = {
     "blip": (as_blip, dict(SMALL, MODEL=Blip, norm_eps=1e-5, HEAD_BIAS=False)),
     "blip_retrieval": (as_blip_retrieval, dict(SMALL, norm_eps=1e-5)),
     "timm_virchow": (headless, dict(SWIGLU, layer_scale=True, prefix=["class"] + 4 * ["register"])),
+    "timm_pe_spatial": (lambda tensors: as_deit3(headless(tensors)), dict(
+        PE_CORE, pool="mean", layer_scale=True, final_norm=False)),
 }
 
 
 HEADLESS = ["dinov3", "facebook_dinov3", "perception_encoder", "vit_without_head", "dinov2", "dinov2_registers", "siglip", "siglip_of_timm",
             "dinov2_of_the_hub", "mae_with_decoder", "timm_map_registers",
             "dinov2_of_transformers_5", "siglip_of_transformers_5", "dinov2_in_chunks",
-            "open_clip_of_timm", "timm_beit_shared", "timm_uni", "timm_virchow"]
+            "open_clip_of_timm", "timm_beit_shared", "timm_uni", "timm_virchow", "timm_pe_spatial"]
 
 
 def make_other(name, seed):

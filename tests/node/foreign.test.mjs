@@ -76,6 +76,7 @@ const MODELS = {
   naver_rope_mixed: { heads: 2, image_size: [8, 16] },
   timm_uni: { heads: 2 },
   timm_virchow: { heads: 2 },
+  timm_pe_spatial: { heads: 2 },
   blip: { heads: 2 },
   blip_retrieval: { heads: 2 },
 };
