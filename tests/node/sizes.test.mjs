@@ -33,6 +33,10 @@ const imageOf = ({ channels }, [rows, columns]) => Float32Array.from({ length: c
 
 /** Everything that a call with attention gives, but the time. */
 async function answers(vit, image, options = {}) {
+  if (vit.config.detections > 0) {
+    const { milliseconds, attention, ...rest } = await vit.detect(image, { ...options, threshold: 0 });
+    return { embedded: rest, rest: (await vit.detect(image, { ...options, attention: true })).attention.at(1, "mean") };
+  }
   const { attention, ...embedded } = await vit.embed(image, { ...options, attention: true });
   const maps = (given) => given?.kept.flatMap((layer) => Array.from({ length: given.heads }, (_, head) => given.at(layer, head)));
   const all = { embedded, grid: attention?.grid, maps: maps(attention) };
@@ -77,6 +81,10 @@ for (const variant of variants) {
 
 test("so do other libraries' files, whose positions are resized as each library does it", async () => {
   for (const [name, config] of Object.entries(FAMILIES)) await check(name, modelBytes(`families/${name}`), config);
+});
+
+test("so do models that find objects, with positions after each block", async () => {
+  for (const name of ["own", "own_resized"]) await check(name, modelBytes(`yolos/${name}`), ownConfig(`yolos/${name}`));
 });
 
 test("a batch, a worker and threads give the same, with calls of other sizes in between", async () => {

@@ -1,7 +1,7 @@
-import { type DetectedObject, type Detection, VitError } from "vitrine";
+import { type DetectedObject, type Detection, type DetectOptions, VitError } from "vitrine";
 import { isFolder, outputsOf } from "./attention.ts";
 import { type PhotoCommand, refusal, type Tools } from "./command.ts";
-import { textOf, UsageError, whole } from "./options.ts";
+import { SIZE_OPTION, sizeOf, textOf, UsageError, whole } from "./options.ts";
 import { makeFolder, writeWhole } from "./output.ts";
 import { overlay } from "./overlay.ts";
 import { type PhotoResult, withoutName } from "./photos.ts";
@@ -15,7 +15,7 @@ interface Report extends Partial<Pick<Detection, "grid" | "placement" | "millise
 }
 
 interface Plan {
-  readonly threshold: number | undefined;
+  readonly options: DetectOptions;
   /** The object whose map is wanted, or all of them. */
   readonly only: number | undefined;
   readonly maps: boolean;
@@ -29,6 +29,7 @@ export const detect: PhotoCommand = {
     out: { value: "FILE", help: "FILE.png, or for several photos FOLDER/: the boxes, and what their tokens attend to" },
     object: { value: "N", help: "draw only the N-th object of a photo, from 0, with its own map" },
     maps: { help: "print each object's map with JSON" },
+    ...SIZE_OPTION,
   },
   plan(values, files) {
     const lines = values["ndjson"] === true;
@@ -37,7 +38,9 @@ export const detect: PhotoCommand = {
     if (object !== undefined && out === undefined) throw new UsageError("--object: expected --out beside it, got none");
     if (values["maps"] && !json) throw new UsageError("--maps: expected --json or --ndjson beside it, got neither");
     const only = object === undefined ? undefined : whole("--object", object, 0);
-    const plan: Plan = { threshold: shareOf(textOf(values, "threshold")), only, maps: values["maps"] === true };
+    const threshold = shareOf(textOf(values, "threshold"));
+    const options = { ...(threshold !== undefined && { threshold }), ...sizeOf(values) };
+    const plan: Plan = { options, only, maps: values["maps"] === true };
     const outputs = outputsOf(out, files, "boxes", ["png"]);
     return async (tools) => {
       const { terminal } = tools;
@@ -69,16 +72,16 @@ function shareOf(text: string | undefined): number | undefined {
   throw new UsageError(`--threshold: expected 0 to 1, got "${text}"`);
 }
 
-async function find(tools: Tools, { threshold, only, maps }: Plan, read: PhotoResult, out?: string): Promise<Report> {
+async function find(tools: Tools, { options, only, maps }: Plan, read: PhotoResult, out?: string): Promise<Report> {
   if ("error" in read) return read;
   const { file, photo } = read;
-  const found = await tools.vit.detect(photo, threshold === undefined ? {} : { threshold }).catch(refusal);
+  const found = await tools.vit.detect(photo, options).catch(refusal);
   if (found instanceof VitError) return { file, error: withoutName(found) };
   const { objects, grid, placement, milliseconds } = found;
   if (only !== undefined && only >= objects.length) {
     return { file, error: `--object: expected one of the ${objects.length} objects, counted from 0, got ${only}` };
   }
-  if (out !== undefined) await draw(out, tools, found, only === undefined ? objects : [objects[only]!]);
+  if (out !== undefined) await draw(out, tools, options.size, found, only === undefined ? objects : [objects[only]!]);
   const told = objects.map(({ map, ...object }) => ({ ...object, ...(maps && { map: Array.from(map) }) }));
   return { file, ...(out !== undefined && { out }), objects: told, grid, placement, milliseconds };
 }
@@ -89,19 +92,25 @@ const COLOURS = ["#ffd23f", "#3ddbd9", "#ff7eb6", "#7ee787", "#82b1ff", "#ffab70
 const escaped = (text: string): string => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
 /** Draws boxes over the image that the model saw, and under them the hottest of their maps. */
-async function draw(path: string, { vit, photos }: Tools, { input, grid, placement }: Detection, objects: readonly DetectedObject[]): Promise<void> {
+async function draw(
+  path: string,
+  { vit, photos }: Tools,
+  size: DetectOptions["size"],
+  { input, grid, placement }: Detection,
+  objects: readonly DetectedObject[],
+): Promise<void> {
   const hottest = objects.map(({ map }) => map.reduce((a, b) => Math.max(a, b), 0) || 1);
   const values = Float32Array.from({ length: grid[0] * grid[1] }, (_, at) =>
     objects.reduce((most, { map }, index) => Math.max(most, map[at]! / hottest[index]!), 0));
-  const picture = overlay(input, vit.config, { values, grid });
+  const picture = overlay(input, { ...vit.config, ...(size && { image_size: size }) }, { values, grid });
   const across = picture.width / placement.width, down = picture.height / placement.height;
-  const size = Math.max(12, Math.round(Math.min(picture.width, picture.height) / 32));
+  const letters = Math.max(12, Math.round(Math.min(picture.width, picture.height) / 32));
   const drawn = objects.map(({ label, p, box }, index) => {
     const x = (box.left - placement.left) * across, y = (box.top - placement.top) * down;
     const colour = COLOURS[index % COLOURS.length]!;
     const rect = `x="${x}" y="${y}" width="${box.width * across}" height="${box.height * down}" fill="none"`;
-    const at = `x="${Math.max(2, x)}" y="${Math.max(size, y - size / 3)}"`;
-    const text = `font-size="${size}" font-family="sans-serif" fill="${colour}" stroke="#000" stroke-width="3" paint-order="stroke"`;
+    const at = `x="${Math.max(2, x)}" y="${Math.max(letters, y - letters / 3)}"`;
+    const text = `font-size="${letters}" font-family="sans-serif" fill="${colour}" stroke="#000" stroke-width="3" paint-order="stroke"`;
     return [
       `<rect ${rect} stroke="#000" stroke-width="5"/><rect ${rect} stroke="${colour}" stroke-width="3"/>`,
       `<text ${at} ${text}>${escaped(label)} ${p.toFixed(2)}</text>`,
