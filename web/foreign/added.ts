@@ -56,6 +56,13 @@ export function append(file: Pieces, header: Header, added: readonly Appended[])
   return { size: file.size && start.length + size, body };
 }
 
+/** A file of floats. */
+export function fileOf(parameters: readonly (readonly [name: string, shape: readonly number[], values: Float32Array])[]): Blob {
+  let size = 0;
+  const entries = parameters.map(([name, shape, { byteLength }]) => [name, { dtype: "F32", shape, data_offsets: [size, (size += byteLength)] }]);
+  return new Blob([headerBytes(Object.fromEntries(entries)), ...parameters.map(([, , values]) => values as Float32Array<ArrayBuffer>)]);
+}
+
 function placeOf(header: Header, { name }: Tensor): { readonly begin: number; readonly end: number } {
   const [begin, end] = (header.tensors![name] as { readonly data_offsets: readonly [number, number] }).data_offsets;
   return { begin, end };

@@ -4,7 +4,7 @@
  */
 import type { Json } from "../base/json.js";
 import type { Mapping, Origin } from "../config.js";
-import { addedTo, append } from "./added.js";
+import { addedTo, append, fileOf } from "./added.js";
 import { asTimms, type Checkpoint, findFamily, type Foreign, type Header, noFamily, type Pieces, tensorsOf } from "./checkpoint.js";
 import type { Family } from "./family.js";
 import { Refusal } from "./refusal.js";
@@ -121,7 +121,8 @@ export async function identifyForeign(header: Header, given: Json, isOurs: boole
   if (found && !given.map && (!BORROWED.test(found.family.name) || explains(found, given))) return openForeign(header, given);
   const { openStructure } = await bundle();
   try {
-    return await openStructure(tensors, header, given, file);
+    const { parameters, ...found } = await openStructure(tensors, header, given, file);
+    return { ...found, written: fileOf(parameters) };
   } catch (cause) {
     const refused = cause as Refusal;
     if (refused.code !== "bad_tensor") throw cause; // questions

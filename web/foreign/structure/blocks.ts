@@ -6,7 +6,7 @@ const MOST_BLOCK_TENSORS = 400;
 
 export interface Blocks {
   /** Each block's tensors by their names without the block's own. */
-  readonly blocks: readonly ReadonlyMap<string, Tensor>[];
+  readonly blocks: Parts;
   readonly outside: readonly Tensor[];
 }
 
@@ -28,28 +28,28 @@ export function findBlocks(tensors: readonly Tensor[]): Blocks {
       part.set(tensor.name.slice(found.index + found[0].length + 1), tensor);
     }
   }
-  let best: readonly ReadonlyMap<string, Tensor>[] = [];
-  let most = 0;
-  const sized = [...groups.values()]
-    .map((group) => ({ group, count: [...group.values()].reduce((sum, { size }) => sum + size, 0) }))
+  const lists = [...groups].map(([before, group]) => ({ before, parts: [...group].sort(([a], [b]) => a - b).map(([, part]) => part) }));
+  const sized = lists.map(({ parts }) => ({ parts, count: tensorsIn(parts).size }))
     .filter(({ count }) => count >= 4).sort((a, b) => b.count - a.count).slice(0, 200);
-  for (const { group, count } of sized) {
-    const parts = [...group].sort(([a], [b]) => a - b).map(([, part]) => part);
-    if (count <= most) break;
-    const alike = sameParts(parts) ? parts : pairedParts(parts);
-    if (alike && attends(alike[0]!)) {
-      best = alike;
-      most = count;
-    }
+  let best: Parts | undefined;
+  for (const { parts } of sized) {
+    best = sameParts(parts) ? parts : pairedParts(parts);
+    if (best && attends(best[0]!)) break;
+    best = undefined;
   }
-  if (most === 0) best = loneBlock(tensors);
-  if (best.length === 0) throw refuse("no repeated part of the file has queries, keys and values");
-  const blocks = parallel(best, groups) ?? best;
-  const inside = new Set(blocks.flatMap((block) => [...block.values()]));
+  best ??= loneBlock(tensors);
+  if (!best) throw refuse("no repeated part of the file has queries, keys and values");
+  const blocks = parallel(best, lists);
+  const inside = tensorsIn(blocks);
   return { blocks, outside: tensors.filter((tensor) => !inside.has(tensor)) };
 }
 
-function sameParts(parts: readonly ReadonlyMap<string, Tensor>[]): boolean {
+type Part = ReadonlyMap<string, Tensor>;
+type Parts = readonly Part[];
+
+const tensorsIn = (parts: Parts) => new Set(parts.flatMap((part) => [...part.values()]));
+
+function sameParts(parts: Parts): boolean {
   const [first] = parts;
   return parts.every((part) => part.size === first!.size && [...first!].every(([name, tensor]) => {
     const other = part.get(name);
@@ -58,7 +58,7 @@ function sameParts(parts: readonly ReadonlyMap<string, Tensor>[]): boolean {
 }
 
 /** Attention and MLP as parts by turns: 0 and 1 are a block, 2 and 3 the next. */
-function pairedParts(parts: readonly ReadonlyMap<string, Tensor>[]): ReadonlyMap<string, Tensor>[] | undefined {
+function pairedParts(parts: Parts): Parts | undefined {
   if (parts.length % 2) return undefined;
   const joined = Array.from({ length: parts.length / 2 }, (_, at) => new Map(
     [0, 1].flatMap((turn) => [...parts[2 * at + turn]!].map(([name, tensor]) => [`${turn}.${name}`, tensor] as const)),
@@ -66,49 +66,40 @@ function pairedParts(parts: readonly ReadonlyMap<string, Tensor>[]): ReadonlyMap
   return sameParts(joined) ? joined : undefined;
 }
 
-const squares = (part: ReadonlyMap<string, Tensor>) => [...part.values()].filter(({ shape }) => shape.length === 2 && shape[0] === shape[1]);
+const isQkv = (name: string, { shape }: Tensor) => QKV.test(name) || (shape.length === 2 && shape[0] === 3 * shape[1]!);
 
-const attends = (part: ReadonlyMap<string, Tensor>) =>
-  part.size <= MOST_BLOCK_TENSORS && ([...part].some(([name, { shape }]) => shape.length === 2 && shape[0] === 3 * shape[1]! || QKV.test(name)) ||
-    squares(part).length >= 3 || [...part.keys()].filter((name) => roleOf(name.toLowerCase().replace(/\.\w+$/, ""))).length >= 3);
+const attends = (part: Part) => part.size <= MOST_BLOCK_TENSORS && (
+  [...part].some(([name, tensor]) => isQkv(name, tensor)) ||
+  [...part.values()].filter((tensor) => isMatrix(tensor) && tensor.shape[0] === tensor.shape[1]).length >= 3 ||
+  [...part.keys()].filter((name) => roleOf(name.toLowerCase().replace(/\.\w+$/, ""))).length >= 3);
 
 /** A single block without a number: what shares the name in front of the attention's. */
-function loneBlock(tensors: readonly Tensor[]): ReadonlyMap<string, Tensor>[] {
-  const qkv = tensors.find(({ name, shape }) => shape.length === 2 && (shape[0] === 3 * shape[1]! || QKV.test(name)));
-  if (!qkv) return [];
-  const names = qkv.name.split(".");
+function loneBlock(tensors: readonly Tensor[]): Parts | undefined {
+  const names = tensors.find((tensor) => isQkv(tensor.name, tensor))?.name.split(".") ?? [];
   for (let parts = names.length - 2; parts > 0; parts--) {
     const before = `${names.slice(0, parts).join(".")}.`;
     const inside = tensors.filter(({ name }) => name.startsWith(before));
-    if (inside.length < 8) continue;
-    return [new Map(inside.map((tensor) => [tensor.name.slice(before.length), tensor]))];
+    if (inside.length >= 8) return [new Map(inside.map((tensor) => [tensor.name.slice(before.length), tensor]))];
   }
-  return [];
+  return undefined;
 }
 
 /** Lists side by side, such as attentions.0, mlps.0 and norms.0: their equal numbers are one block. */
-function parallel(
-  blocks: readonly ReadonlyMap<string, Tensor>[],
-  groups: ReadonlyMap<string, ReadonlyMap<number, ReadonlyMap<string, Tensor>>>,
-): readonly ReadonlyMap<string, Tensor>[] | undefined {
-  const own = new Set(blocks.flatMap((block) => [...block.values()]));
-  if (blocks.length < 2 || [...blocks[0]!.values()].filter(isMatrix).length > 4) return undefined;
+function parallel(blocks: Parts, lists: readonly { readonly before: string; readonly parts: Parts }[]): Parts {
+  if (blocks.length < 2 || [...blocks[0]!.values()].filter(isMatrix).length > 4) return blocks;
+  const own = tensorsIn(blocks);
   const joined = blocks.map((block) => new Map(block));
-  let found = false;
-  for (const [before, group] of groups) {
-    const parts = [...group].sort(([a], [b]) => a - b).map(([, part]) => part);
-    if (parts.length !== blocks.length || !sameParts(parts) || parts.some((part) => [...part.values()].some((tensor) => own.has(tensor)))) continue;
-    found = true;
-    parts.forEach((part, at) => part.forEach((tensor, name) => {
-      own.add(tensor);
-      joined[at]!.set(before + name, tensor);
-    }));
+  for (const { before, parts } of lists) {
+    const all = [...tensorsIn(parts)];
+    if (parts.length !== blocks.length || !sameParts(parts) || all.some((tensor) => own.has(tensor))) continue;
+    all.forEach((tensor) => own.add(tensor));
+    parts.forEach((part, at) => part.forEach((tensor, name) => joined[at]!.set(before + name, tensor)));
   }
-  return found ? joined : undefined;
+  return joined;
 }
 
 /** A layer that nn.TransformerEncoder only copied, which stays in the file beside the copies. */
-export function templateIn(outside: readonly Tensor[], block: ReadonlyMap<string, Tensor>): readonly Tensor[] {
+export function templateIn(outside: readonly Tensor[], block: Part): readonly Tensor[] {
   const [[end, { shape }]] = [...block] as [[string, Tensor]];
   const names = new Map(outside.map((tensor) => [tensor.name, tensor]));
   for (const { name } of outside.filter((tensor) => tensor.name.endsWith(`.${end}`) && tensor.shape.join() === shape.join())) {

@@ -2,7 +2,7 @@
 import type { Tensor } from "../family.js";
 import { rootOf, type Size } from "../sizes.js";
 import { refuse, shown } from "./layers.js";
-import type { Model } from "./model.js";
+import { type Model, SIZES } from "./model.js";
 import type { Patches } from "./outside.js";
 
 export interface Grid {
@@ -16,15 +16,13 @@ export interface Grid {
   readonly count: number;
 }
 
-const SIZES = "[rows, columns]";
-
 /** @param prefix how many tokens stand before the patches. */
-export function gridOf({ matrix, layer, isConvolution }: Patches, position: Tensor | undefined, width: number, prefix: number, model: Model): Grid {
+export function gridOf({ matrix, tensor, isConvolution }: Patches, position: Tensor | undefined, width: number, prefix: number, model: Model): Grid {
   const { given } = model;
   let patch = given.patch_size as Size | undefined;
   let channels = given.channels as number | undefined;
   if (isConvolution) {
-    const [, depth, rows, columns] = layer.weight.shape as [number, number, number, number];
+    const [, depth, rows, columns] = tensor.shape as [number, number, number, number];
     [channels, patch] = [depth, [rows, columns]];
   } else {
     channels ??= patch ? matrix.columns / (patch[0] * patch[1]) : [3, 1, 4, 2].find((count) => rootOf(matrix.columns / count)) ?? 0;
@@ -33,7 +31,7 @@ export function gridOf({ matrix, layer, isConvolution }: Patches, position: Tens
       patch = [side, side];
       model.assume("channels", channels);
     }
-    patch ??= model.ask("patch_size", [], `${shown(layer.weight)} does not show it`, SIZES);
+    patch ??= model.ask("patch_size", [], `${shown(tensor)} does not show it`, SIZES);
   }
   const positions = position ? position.count / width : 0;
   const side = rootOf(positions - prefix) || (prefix ? rootOf(positions) : 0);

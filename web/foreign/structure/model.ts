@@ -1,10 +1,9 @@
 /** A model under way: our parameters and what makes them, the keys that were guessed, the questions that are open. */
 import type { Json } from "../../base/json.js";
-import { headerBytes, headerOf } from "../../base/safetensors.mjs";
 import type { Mapping } from "../../config.js";
 import type { Tensor } from "../family.js";
 import { quoted, Refusal } from "../refusal.js";
-import { type Layer, listed } from "./layers.js";
+import { listed } from "./layers.js";
 import { type Matrix, type Read, zeros } from "./numbers.js";
 
 export type Make = (read: Read) => Float32Array;
@@ -17,6 +16,9 @@ interface Parameter {
 
 interface Question { readonly key: string; readonly values: readonly unknown[]; readonly text: string; readonly why: string }
 
+export const SIZES = "[rows, columns]";
+const UNSEEN = "no tensor shows it";
+
 export class Model {
   readonly parameters = new Map<string, Parameter>();
   readonly questions: Question[] = [];
@@ -27,18 +29,15 @@ export class Model {
     this.given = given;
   }
 
-  /** The caller's value, or a question whose answer is awaited. */
-  ask<Value>(name: string, values: readonly Value[], why: string, text = values.join(", ").replace(/, ([^,]*)$/, " or $1")): Value | undefined {
-    const told = this.given[name] ?? undefined;
-    if (told !== undefined) return told as Value;
-    if (values.length === 1 && text !== "[rows, columns]") return values[0];
-    this.questions.push({ key: name, values, text, why });
-    return undefined;
+  /** The caller's value, or else the only possible one, or else a question whose answer is awaited. */
+  ask<Value>(name: string, values: readonly Value[], why = UNSEEN, text = values.join(", ").replace(/, ([^,]*)$/, " or $1")): Value | undefined {
+    const value = (this.given[name] ?? (values.length === 1 ? values[0] : undefined)) as Value | undefined;
+    if (value === undefined) this.questions.push({ key: name, values, text, why });
+    return value;
   }
 
   assume<Value>(name: string, value: Value): Value {
-    const told = this.given[name] ?? undefined;
-    if (told !== undefined) return told as Value;
+    if ((this.given[name] ?? undefined) !== undefined) return this.given[name] as Value;
     this.assumed.push(name);
     return value;
   }
@@ -47,14 +46,14 @@ export class Model {
     this.parameters.set(name, { shape, from, make });
   }
 
-  putMatrix(name: string, matrix: Matrix): void {
-    this.put(`${name}.weight`, [matrix.rows, matrix.columns], matrix.from.filter(({ shape: { length } }) => length > 1), matrix.weight);
-    this.put(`${name}.bias`, [matrix.rows], matrix.from.filter((tensor) => tensor.shape.length === 1), matrix.bias ?? zeros(matrix.rows));
+  /** A layer's weight and bias. */
+  putLayer(name: string, { rows, columns, from, biases, weight, bias }: Matrix, shape: readonly number[] = [rows, columns]): void {
+    this.put(`${name}.weight`, shape, from, weight);
+    this.put(`${name}.bias`, [rows], biases, bias);
   }
 
-  putNorm(name: string, { weight, bias }: Layer): void {
-    this.put(`${name}.weight`, [weight.count], [weight], (read) => read(weight));
-    this.put(`${name}.bias`, [weight.count], bias ? [bias] : [], bias ? (read) => read(bias) : zeros(weight.count));
+  putNorm(name: string, norm: Matrix): void {
+    this.putLayer(name, norm, [norm.rows * norm.columns]);
   }
 }
 
@@ -80,14 +79,4 @@ export function openQuestions(questions: readonly Question[], mapping: Mapping, 
     .map(([name, from]) => `${name} ← ${from.join(" + ")}`).join("\n  ");
   const refusal = new Refusal(`${asked}\nThe tensors were taken for (${depth} blocks):\n  ${table}`);
   return Object.assign(refusal, { questions: questions.map(({ key: name, values }) => ({ key: name, values })), mapping });
-}
-
-/** A file under our names. */
-export function written(parameters: ReadonlyMap<string, Parameter>, read: Read): Uint8Array[] {
-  const header = headerBytes(headerOf([...parameters].map(([name, { shape }]) =>
-    [name, { dtype: "F32", shape, size: 4 * shape.reduce((product, length) => product * length, 1) }])));
-  return [header, ...[...parameters.values()].map(({ make }) => {
-    const { buffer, byteOffset, byteLength } = make(read);
-    return new Uint8Array(buffer, byteOffset, byteLength);
-  })];
 }

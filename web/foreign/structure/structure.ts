@@ -11,9 +11,9 @@ import { quoted, Refusal } from "../refusal.js";
 import { type Block, readBlock, widthOf } from "./block.js";
 import { findBlocks, templateIn } from "./blocks.js";
 import { gridOf } from "./grid.js";
-import { type Layer, parent, refuse, shown, unused } from "./layers.js";
-import { exchange, type Make, Model, openQuestions, written } from "./model.js";
-import { type Matrix, type Read, readNumbers, zeros } from "./numbers.js";
+import { type Layer, parent, refuse, shown, uncomputed, unused } from "./layers.js";
+import { exchange, type Make, Model, openQuestions } from "./model.js";
+import { constant, readNumbers } from "./numbers.js";
 import { type Patches, readOutside } from "./outside.js";
 
 /** A header in the order of its bytes, with the offset of each tensor's first byte. */
@@ -24,8 +24,7 @@ interface Structured {
   readonly assumed: readonly string[];
   readonly skipped: readonly string[];
   readonly mapping: Mapping;
-  /** The whole file under our names. */
-  write(read: Read): Uint8Array[];
+  readonly parameters: Model["parameters"];
 }
 
 const MOST_TENSORS = 5000;
@@ -43,9 +42,26 @@ const OTHER: readonly [RegExp, string][] = [
   [/(^|\.)(lora_[ab])(\.|$)/i, "LoRA's matrices: merge them first"],
 ];
 
-/** How the rows of one matrix for queries, keys and values follow each other, in einops' words. */
-const ORDERS = ["qkv h d", "h qkv d", "h d qkv"];
+/** How the rows of one matrix for queries, keys and values follow each other, in einops' words: the row of number `j` of head `head`. */
+const ORDERS: Readonly<Record<string, (part: number, head: number, j: number, heads: number, d: number) => number>> = {
+  "qkv h d": (part, head, j, heads, d) => (part * heads + head) * d + j,
+  "h qkv d": (part, head, j, _heads, d) => (3 * head + part) * d + j,
+  "h d qkv": (part, head, j, _heads, d) => (head * d + j) * 3 + part,
+};
+/** What is divided: by what queries are multiplied, of which the core takes the root of d away again, and values. */
+const SCALES: Readonly<Record<string, (d: number, width: number) => readonly [number, number]>> = {
+  head: () => [1, 1],
+  width: (d, width) => [Math.sqrt(d / width), 1],
+  none: (d) => [Math.sqrt(d), 1],
+  after_softmax: (d, width) => [Math.sqrt(d), 1 / Math.sqrt(width)],
+};
 const ACTIVATIONS = ["gelu", "relu", "gelu_tanh", "quick_gelu"];
+
+/** The one that a word names. */
+function meaningOf<Value>(name: string, table: Readonly<Record<string, Value>>, word: string): Value {
+  if (!Object.hasOwn(table, word)) throw new Refusal(`config: ${name}: expected ${Object.keys(table).join(", ")}`);
+  return table[word]!;
+}
 
 /** Finds a model in tensors that no family names. @throws {Refusal} for another model, and for what is open, all at once. */
 export function structureOf(all: readonly Placed[], given: Json, isZero: (tensor: Tensor) => boolean): Structured {
@@ -70,8 +86,8 @@ export function structureOf(all: readonly Placed[], given: Json, isZero: (tensor
     blocks.push(...Array<Block>(depth - 1).fill(first));
   }
   /** A bias that is exactly zero everywhere was never trained. */
-  const isDead = ({ bias }: Layer) => bias !== undefined && isZero(bias);
-  const leave = ({ weight, bias }: Layer) => void skipped.push(...[weight, bias!] as Placed[]);
+  const isDead = ({ biases: [bias] }: Layer) => bias !== undefined && isZero(bias);
+  const leave = ({ from, biases }: Layer) => void skipped.push(...[...from, ...biases] as Placed[]);
   const { token, position, patches, norm, head } = readOutside(outside, width, model, isDead, leave);
   const prefix = token ? 1 : 0;
   const { image, patch, stride, channels, count } = gridOf(patches, position, width, prefix, model);
@@ -80,49 +96,46 @@ export function structureOf(all: readonly Placed[], given: Json, isZero: (tensor
   // What no tensor shows.
   const inner = first.qkv.rows / 3;
   const divisors = Array.from({ length: Math.min(inner, 64) }, (_, at) => at + 1).filter((heads) => inner % heads === 0);
-  const heads = first.heads ?? model.ask("heads", divisors, "no tensor shows it");
-  const place = model.ask("norm", first.norms.length === 0 ? ["pre"] : ["pre", "post"], "no tensor shows it");
-  const activation = first.fc1 ? model.ask("activation", ACTIVATIONS, "no tensor shows it") : "gelu";
-  const pool = head.reads === 2 * width ? "class_mean" : token ? model.ask("pool", ["class", "mean"], "the class token fits, and the mean of the patches too") : model.ask("pool", ["mean"], "");
+  const heads = first.heads ?? model.ask("heads", divisors);
+  const place = model.ask("norm", first.norms.length === 0 ? ["pre"] : ["pre", "post"]);
+  const activation = first.fc1 ? model.ask("activation", ACTIVATIONS) : "gelu";
+  const pool = (head.hidden ?? head.matrix)?.columns === 2 * width ? "class_mean" : token ? model.ask("pool", ["class", "mean"], "the class token fits, and the mean of the patches too") : model.ask("pool", ["mean"]);
   const norm_eps = model.assume("norm_eps", 1e-5);
   const mlp_norm_after = place === "pre" && first.fc1 ? model.assume("mlp_norm_after", false) : false;
-  const order = !patches.isConvolution && channels > 1 ? model.ask("patch_order", ["channels_first", "channels_last"], `${shown(patches.layer.weight)} does not show it`) : undefined;
-  const scale = first.standard ? "head" : model.assume<string>("attention_scale", "head");
-  const rows = ORDERS.indexOf(first.fused && !first.standard ? model.assume("qkv_order", ORDERS[0]!) : ORDERS[0]!);
-  if (first.norms.length === 0 || (!first.fc1 && place === "post")) throw refuse("such a norm is not computed here");
-
+  const pixels = !patches.isConvolution && channels > 1 ? model.ask("patch_order", ["channels_first", "channels_last"], `${shown(patches.tensor)} does not show it`) : undefined;
+  const scale = first.standard ? "head" : model.assume("attention_scale", "head");
+  const order = first.fused && !first.standard ? model.assume("qkv_order", "qkv h d") : "qkv h d";
+  if (first.norms.length === 0 || (!first.fc1 && place === "post")) throw uncomputed();
   const d = heads ? inner / (heads as number) : 0;
-  if (heads && !Number.isInteger(d)) throw new Refusal(`config: heads: expected a divisor of ${inner}, got ${String(heads)}`);
-  const scales = new Map([["head", [1, 1]], ["width", [Math.sqrt(d / width), 1]], ["none", [Math.sqrt(d), 1]], ["after_softmax", [Math.sqrt(d), 1 / Math.sqrt(width)]]]);
-  const [ofQueries, ofValues] = scales.get(scale) ?? [];
-  if (!ofQueries) throw new Refusal(`config: attention_scale: expected ${[...scales.keys()].join(", ")}`);
-  if (rows < 0) throw new Refusal(`config: qkv_order: expected ${ORDERS.join(", ")}`);
+  if (!Number.isInteger(d)) throw new Refusal(`config: heads: expected a divisor of ${inner}, got ${String(heads)}`);
+  const rowOf = meaningOf("qkv_order", ORDERS, order);
+  const [ofQueries, ofValues] = meaningOf("attention_scale", SCALES, scale)(d, width);
 
   // The parameters.
-  putPatches(model, patches, width, channels, patch, order === "channels_last");
+  putPatches(model, patches, width, channels, patch, pixels === "channels_last");
   if (token) model.put("cls_token", [1, 1, width], [token], (read) => read(token));
   if (position && count) putPositions(model, position, width, count, prefix);
   const scaled = (make: Make): Make => (read) => make(read).map((_, index, values) => {
     const columns = values.length / (3 * inner), row = Math.floor(index / columns), part = Math.floor(row / inner);
-    const j = row % d, head = (row % inner - j) / d, from = [row, (3 * head + part) * d + j, 3 * (row % inner) + part][rows]!;
-    return values[from * columns + (index % columns)]! * [ofQueries, 1, ofValues!][part]!;
+    const j = row % d, from = rowOf(part, ((row % inner) - j) / d, j, heads as number, d);
+    return values[from * columns + (index % columns)]! * [ofQueries, 1, ofValues][part]!;
   });
   blocks.forEach((block, at) => putBlock(model, `blocks.${at}.`, block, width, scaled));
-  const called = norm && isDead(norm) ? model.ask("final_norm", [true, false], `${shown(norm.weight)} was never trained: its bias is zero`) : given.final_norm;
+  const called = norm && isDead(norm) ? model.ask("final_norm", [true, false], `${shown(norm.tensor)} was never trained: its bias is zero`) : given.final_norm;
   const final = called === false ? undefined : norm;
   // A mean's norm is before it, or after it, as in a Sequential of norm and head. For the class token both are one.
-  const inHead = norm !== undefined && parent(norm) !== "" && parent(norm) === parent(head.layer);
+  const inHead = norm !== undefined && parent(norm) !== "" && parent(norm) === head.parent;
   const isAfter = final && pool === "mean" ? model.assume("fc_norm", inHead) : false;
   const pool_prefix = token && pool === "mean" ? model.assume("pool_prefix", false) : false;
   if (final) model.putNorm(isAfter ? "fc_norm" : "norm", final);
-  if (head.hidden) model.putMatrix("pre_logits", head.hidden.layer);
-  if (head.matrix) model.putMatrix("head", head.matrix);
+  if (head.hidden) model.putLayer("pre_logits", head.hidden);
+  if (head.matrix) model.putLayer("head", head.matrix);
 
   exchange(model.parameters, tensors, (given.map ?? {}) as Mapping);
   const mapping = Object.fromEntries([...model.parameters].map(([name, { from }]) => [name, from.map((tensor) => tensor.name)]));
   const used = new Set([...model.parameters.values()].flatMap(({ from }) => from));
   if (final !== norm && norm) leave(norm);
-  const left = tensors.find((tensor) => !used.has(tensor) && !skipped.includes(tensor) && tensor !== position && !patches.matrix.from.includes(tensor));
+  const left = tensors.find((tensor) => !used.has(tensor) && !skipped.includes(tensor) && tensor !== position);
   if (left && count) throw unused(left);
   if (model.questions.length > 0) throw openQuestions(model.questions, mapping, blocks.length);
   const { attention_scale: _scale, head_activation: _head, patch_order: _order, qkv_order: _rows, fc_norm: _after, map: _map, ...keys } = given;
@@ -133,27 +146,22 @@ export function structureOf(all: readonly Placed[], given: Json, isZero: (tensor
     image_size: image, patch_size: patch, ...(stride && { patch_stride: stride }), channels, width, depth: blocks.length, heads,
     ...(d * (heads as number) !== width && { head_width: d }),
     mlp_width: first.fc1?.rows ?? 1, classes: head.matrix?.rows ?? 0, norm: place, norm_eps, final_norm: final !== undefined, activation, pool, pool_prefix, mlp_norm_after,
-    ...(head.hidden && { head_hidden: head.hidden.layer.rows, head_activation: head.hidden.activation }),
+    ...(head.hidden && { head_hidden: head.hidden.rows, head_activation: head.activation }),
     prefix: token ? ["class"] : [], layer_scale: first.scales.length > 0, qkv_bias: true,
   };
-  return { config, assumed: model.assumed, skipped: skipped.map(({ name }) => name), mapping, write: (read) => written(model.parameters, read) };
+  return { config, assumed: model.assumed, skipped: skipped.map(({ name }) => name), mapping, parameters: model.parameters };
 }
 
 /** @param isLast whether the channels of a pixel follow each other in a patch. */
 function putPatches(model: Model, { matrix, norms: [before, after] }: Patches, width: number, channels: number, patch: readonly [number, number] | undefined, isLast: boolean): void {
-  const shape = patch && channels ? [width, channels, ...patch] : [width, matrix.columns];
-  model.put("patch_embed.proj.weight", shape, matrix.from.slice(0, 1), (read) => {
-    const values = matrix.weight(read);
-    if (!isLast) return values;
-    const out = new Float32Array(values.length), pixels = matrix.columns / channels;
-    for (let row = 0, at = 0; row < width; row++) {
-      for (let c = 0; c < channels; c++) for (let p = 0; p < pixels; p++, at++) out[at] = values[row * matrix.columns + p * channels + c]!;
-    }
-    return out;
+  const { columns } = matrix, pixels = columns / channels;
+  const ordered: Make = (read) => matrix.weight(read).map((value, index, values) => {
+    const at = index % columns;
+    return isLast ? values[index - at + (at % pixels) * channels + Math.floor(at / pixels)]! : value;
   });
-  model.put("patch_embed.proj.bias", [width], matrix.from.slice(1), matrix.bias ?? zeros(width));
+  model.putLayer("patch_embed.proj", { ...matrix, weight: ordered }, patch && channels ? [width, channels, ...patch] : undefined);
   if (!before || !after) return;
-  if (channels > 1) throw refuse("such a norm is not computed here");
+  if (channels > 1) throw uncomputed();
   model.putNorm("patch_embed.norm_in", before);
   model.putNorm("patch_embed.norm", after);
 }
@@ -170,13 +178,12 @@ function putPositions(model: Model, position: Tensor, width: number, count: numb
 
 /** @param scaled puts queries, keys and values in our order, and scales them. */
 function putBlock(model: Model, name: string, { qkv, proj, fc1, fc2, norms: [norm1, norm2 = norm1], scales }: Block, width: number, scaled: (make: Make) => Make): void {
-  const none = (rows: number, columns: number): Matrix => ({ rows, columns, from: [], bias: undefined, weight: zeros(rows * columns) });
   model.putNorm(`${name}norm1`, norm1!);
   model.putNorm(`${name}norm2`, norm2!);
-  model.putMatrix(`${name}attn.qkv`, { ...qkv, weight: scaled(qkv.weight), bias: qkv.bias && scaled(qkv.bias) });
-  model.putMatrix(`${name}attn.proj`, proj);
-  model.putMatrix(`${name}mlp.fc1`, fc1 ?? none(1, width));
-  model.putMatrix(`${name}mlp.fc2`, fc2 ?? none(width, 1));
+  model.putLayer(`${name}attn.qkv`, { ...qkv, weight: scaled(qkv.weight), bias: scaled(qkv.bias) });
+  model.putLayer(`${name}attn.proj`, proj);
+  model.putLayer(`${name}mlp.fc1`, fc1 ?? constant(1, width));
+  model.putLayer(`${name}mlp.fc2`, fc2 ?? constant(width, 1));
   scales.forEach((tensor, index) => model.put(`${name}ls${index + 1}.gamma`, [width], [tensor], (read) => read(tensor)));
 }
 
@@ -186,21 +193,24 @@ export interface Bytes {
   cancel(): void;
 }
 
-/** Reads the whole file and writes it anew under our names. */
-export async function openStructure(tensors: readonly Tensor[], header: Header, given: Json, file: Bytes): Promise<Foreign> {
-  const places = new Map(Object.keys(header.tensors ?? {}).map((name, at) => [name, at]));
-  const placed = ([...tensors] as Placed[]).sort((a, b) => places.get(a.name)! - places.get(b.name)!);
+/** A model and its parameters: their names here, shapes and numbers. */
+interface Rewritten extends Omit<Foreign, "written"> {
+  readonly parameters: readonly (readonly [name: string, shape: readonly number[], values: Float32Array])[];
+}
+
+/** Reads the whole file. */
+export async function openStructure(tensors: readonly Tensor[], header: Header, given: Json, file: Bytes): Promise<Rewritten> {
+  const named = new Map(tensors.map((tensor) => [tensor.name, tensor]));
+  const placed = Object.keys(header.tensors!).map((name) => named.get(name) as Placed);
   try {
     structureOf(placed, given, () => true); // refuses another model before it is downloaded
   } catch (error) {
     if (!(error as Refusal).questions) throw error;
   }
   if (header.size > MOST_BYTES) throw refuse(`expected at most ${MOST_BYTES} bytes, got ${header.size}`);
-  const data = (await file.peek(header.size)).subarray(header.bytes);
-  const read = readNumbers(data);
-  const { config, assumed, skipped, mapping, write } = structureOf(placed, given, (tensor) => read(tensor).every((value) => value === 0));
-  const pieces = write(read);
+  const read = readNumbers((await file.peek(header.size)).subarray(header.bytes));
+  const { config, assumed, skipped, mapping, parameters } = structureOf(placed, given, (tensor) => read(tensor).every((value) => value === 0));
+  const made = [...parameters].map(([name, { shape, make }]) => [name, shape, make(read)] as const);
   file.cancel();
-  const written = new Blob(pieces as Uint8Array<ArrayBuffer>[]);
-  return { config, map: undefined, written, origin: { family: "a model of its own", assumed, skipped, projection: null, mapping } };
+  return { config, map: undefined, parameters: made, origin: { family: "a model of its own", assumed, skipped, projection: null, mapping } };
 }
