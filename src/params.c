@@ -64,7 +64,7 @@ static void presences(size_t n[NUMBERS], const vit_config *c) {
     n[has_norm_pre] = c->norm_pre, n[has_qkv_bias] = c->qkv_bias, n[has_qk_norm] = c->qk_norm;
     n[has_mlp_norm] = c->mlp_norm;
     n[has_proj] = c->attention != VIT_PER_HEAD, n[has_layer_scale] = c->layer_scale;
-    n[has_norm] = norms_tokens(c), n[has_fc_norm] = c->final_norm && c->fc_norm;
+    n[has_norm] = norms_tokens(c), n[has_fc_norm] = norms_pooled(c);
     n[has_pooling] = c->pool == VIT_POOL_ATTENTION, n[has_head] = c->classes > 0 && !c->detections;
     n[has_objects] = c->classes > 0 && c->detections, n[has_mid] = c->mid_position && c->depth > 1;
     n[has_hidden] = n[has_head] && c->head_hidden;

@@ -95,7 +95,11 @@ bool learns_positions(const vit_config *c) {
 }
 
 bool norms_tokens(const vit_config *c) {
-    return c->final_norm && (!c->fc_norm || c->norm_too);
+    return c->final_norm && !c->fc_norm;
+}
+
+bool norms_pooled(const vit_config *c) {
+    return c->fc_norm || c->head_norm;
 }
 
 size_t head_features(const vit_config *c) {

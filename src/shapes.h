@@ -39,6 +39,8 @@ bool learns_positions(const vit_config *config);
 
 /* Whether the tokens are normed after the last block. */
 bool norms_tokens(const vit_config *config);
+/* Whether what is pooled is normed. */
+bool norms_pooled(const vit_config *config);
 
 /* Numbers that feed the head: D, or 2D if the pool is class_mean. */
 size_t head_features(const vit_config *config);

@@ -52,7 +52,7 @@ typedef struct vit_config {
     } photo;
     /* vit_open finds these in the file. */
     bool fc_norm;                   /* the norm comes after the pool, not before it */
-    bool norm_too;                  /* with fc_norm: before it, too */
+    bool head_norm;                 /* fc_norm comes too: what is pooled is normed again */
     bool patch_norm_in, patch_norm; /* patches are normed before and after they become tokens */
     bool norm_pre;                  /* the tokens are normed before the blocks */
     bool learned_too;               /* pos_embed is added beside relative or rotary positions */

@@ -68,10 +68,12 @@ vit_status weights_read_config(vit_config *c, const struct json *json, const str
                                vit_error *why) {
     vit_status status = config_read(c, json, why);
     if (status) return status;
-    c->fc_norm = c->final_norm && c->pool != VIT_POOL_CLASS_MEAN && map_find(map, "fc_norm.weight");
-    c->norm_too = c->fc_norm && map_find(map, "norm.weight");
+    bool fc_norm =
+        c->final_norm && c->pool != VIT_POOL_CLASS_MEAN && map_find(map, "fc_norm.weight");
+    c->head_norm = fc_norm && map_find(map, "norm.weight");
+    c->fc_norm = fc_norm && !c->head_norm;
     c->patch_norm_in = map_find(map, "patch_embed.norm_in.weight") && !c->stem_layers;
-    c->patch_norm = c->patch_norm_in && map_find(map, "patch_embed.norm.weight");
+    c->patch_norm = map_find(map, "patch_embed.norm.weight") && !c->stem_layers;
     c->norm_pre = map_find(map, "norm_pre.weight");
     if (c->norm_pre && !map_find(map, "patch_embed.proj.bias")) c->patch_bias = false;
     if (c->norm_pre && !map_find(map, "head.bias")) c->head_bias = false;

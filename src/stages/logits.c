@@ -2,7 +2,7 @@
  * class: the first token, as in Dosovitskiy et al. With a distillation token the scores of both
  * heads are averaged, as in DeiT (Touvron et al., arXiv:2012.12877, section 4).
  * mean, max, mean_max: of the patch tokens, as in timm. The norm comes before the pooling, or after
- * it if the file has fc_norm, or both do. With pool_prefix the prefix tokens count like patch tokens.
+ * it if the file has fc_norm, or both. With pool_prefix the prefix tokens count like patch tokens.
  * class_mean: the class token and the mean of the patch tokens side by side, as in DINOv2's
  * classifiers (Oquab et al., arXiv:2304.07193). */
 #include "logits.h"
@@ -89,8 +89,9 @@ void logits_forward(const vit_model *m, float *logits, const struct head_activat
     size_t D = c->width, F = head_features(c), K = vit_logits(c), heads = pooled_tokens(c);
     size_t H = c->classes ? c->head_hidden : 0, last = H ? H : F;
     if (norms_tokens(c)) {
-        k->norm(a->tokens, D, a->mean, a->rstd, x, D, p->norm_gain, p->norm_bias, c->norm_eps,
-                batch * tokens, D);
+        size_t at = c->head_norm ? 2 * batch : 0;
+        k->norm(a->tokens, D, a->mean ? a->mean + at : NULL, a->rstd ? a->rstd + at : NULL, x, D,
+                p->norm_gain, p->norm_bias, c->norm_eps, batch * tokens, D);
         x = a->tokens;
     } else if (a->tokens) {
         memcpy(a->tokens, x, batch * tokens * D * sizeof *x);
@@ -103,7 +104,7 @@ void logits_forward(const vit_model *m, float *logits, const struct head_activat
             pooling_refined(m, pooled, &a->pooling, x, batch);
         else
             pool_forward(c, pooled, x, batch, tokens, head);
-        if (c->fc_norm) {
+        if (norms_pooled(c)) {
             float *normed = a->pooled_normed + head * batch * D;
             k->norm(normed, D, a->mean ? a->mean + head * batch : NULL,
                     a->rstd ? a->rstd + head * batch : NULL, pooled, D, p->fc_norm_gain,
@@ -147,7 +148,7 @@ static void features_backward(const vit_model *m, const struct vit_params *g, fl
                               size_t tokens, size_t head) {
     const vit_config *c = &m->config;
     size_t D = c->width;
-    if (c->fc_norm)
+    if (norms_pooled(c))
         norm_backward(dpooled, D, g->fc_norm_gain, g->fc_norm_bias, dpooled, D,
                       a->pooled + head * batch * D, D, a->mean + head * batch,
                       a->rstd + head * batch, m->params.fc_norm_gain, batch, D);
@@ -156,10 +157,11 @@ static void features_backward(const vit_model *m, const struct vit_params *g, fl
 
 /* The gradient of the normed tokens → of the tokens x. */
 static void tokens_norm_backward(const vit_model *m, const struct vit_params *g, float *dx,
-                                 const struct head_activations *a, const float *x, size_t rows) {
-    size_t D = m->config.width;
+                                 const struct head_activations *a, const float *x, size_t rows,
+                                 size_t batch) {
+    size_t D = m->config.width, at = m->config.head_norm ? 2 * batch : 0;
     if (norms_tokens(&m->config))
-        norm_backward(dx, D, g->norm_gain, g->norm_bias, dx, D, x, D, a->mean, a->rstd,
+        norm_backward(dx, D, g->norm_gain, g->norm_bias, dx, D, x, D, a->mean + at, a->rstd + at,
                       m->params.norm_gain, rows, D);
 }
 
@@ -176,7 +178,7 @@ void logits_backward(const vit_model *m, const struct vit_params *g, float *dx,
     for (size_t i = 0; i < batch * K; i++) dhead[i] = dlogits[i] / (float)heads;
     memset(dx, 0, rows * D * sizeof *dx);
     for (size_t head = 0; head < heads; head++) {
-        const float *fed = (c->fc_norm ? a->pooled_normed : a->pooled) + head * batch * D;
+        const float *fed = (norms_pooled(c) ? a->pooled_normed : a->pooled) + head * batch * D;
         linear_backward(m->kernels, dlast, last, head ? g->head_dist_weight : g->head_weight,
                         head ? g->head_dist_bias : g->head_bias, dhead, K, H ? a->hidden : fed,
                         last, head ? p->head_dist_weight : p->head_weight, batch, K, last);
@@ -187,7 +189,7 @@ void logits_backward(const vit_model *m, const struct vit_params *g, float *dx,
         }
         features_backward(m, g, dx, dpooled, a, batch, tokens, head);
     }
-    tokens_norm_backward(m, g, dx, a, x, rows);
+    tokens_norm_backward(m, g, dx, a, x, rows, batch);
 }
 
 /* One logit's gradient of the pooled features → dpooled (D). */
@@ -218,7 +220,7 @@ void logit_backward(const vit_model *m, float *dx, size_t class, const struct he
         for (size_t i = 0; i < D; i++) dpooled[i] /= (float)heads;
         features_backward(m, &none, dx, dpooled, a, 1, T, head);
     }
-    tokens_norm_backward(m, &none, dx, a, x, T);
+    tokens_norm_backward(m, &none, dx, a, x, T, 1);
 }
 
 void head_shares(const vit_config *c, float *shares) {

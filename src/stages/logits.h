@@ -9,10 +9,11 @@
 /* The head's activations, kept for the backward pass. */
 struct head_activations {
     struct pooling pooling;
-    float *tokens;        /* (BT,D) after the final norm */
-    float *mean, *rstd;   /* (BT); with fc_norm (B); NULL without a tape */
+    float *tokens; /* (BT,D) after the final norm */
+    float *mean,
+        *rstd; /* (2,B) with fc_norm or head_norm, then (BT) unless fc_norm; NULL without a tape */
     float *pooled;        /* (2,B,D): the features for head and head_dist */
-    float *pooled_normed; /* (B,D), with fc_norm */
+    float *pooled_normed; /* (2,B,D), with fc_norm or head_norm */
     float *pre, *hidden;  /* (B,H), with head_hidden: before and after its activation; with
                              detections (n,D): after the first layer and after the second */
     float *fed;           /* (B,D): a copy of the features for the head; NULL: not needed */

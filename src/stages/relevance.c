@@ -64,8 +64,8 @@ static void room_lay_out(struct room *r, struct arena *arena, const vit_model *m
     scratch_quantized(&r->s.quantized, arena, m, T);
     r->s.relevance = arena_floats(arena, T, T);
     r->head.tokens = arena_floats(arena, T, D);
-    r->head.mean = arena_floats(arena, T, 2);
-    r->head.rstd = arena_floats(arena, T, 2);
+    r->head.mean = arena_floats(arena, T, 3);
+    r->head.rstd = arena_floats(arena, T, 3);
     head_lay_out(&r->head, arena, c, 1);
     r->dx = arena_floats(arena, classes, T, D);
     r->rows = arena_floats(arena, classes, T);
@@ -80,8 +80,7 @@ size_t vit_relevance_size(const vit_model *m, size_t classes) {
     const vit_config *c = &m->config;
     struct arena arena = {0};
     struct room room;
-    if (!c->classes || c->detections || !c->depth || c->pool > VIT_POOL_MEAN || c->norm_too ||
-        classes == 0)
+    if (!c->classes || c->detections || !c->depth || c->pool > VIT_POOL_MEAN || classes == 0)
         return 0;
     room_lay_out(&room, &arena, m, classes);
     return arena.overflow || arena.used > SIZE_MAX - CACHE_LINE ? 0 : arena.used + CACHE_LINE;

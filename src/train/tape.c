@@ -62,8 +62,8 @@ static void tape_lay_out(vit_tape *tape, struct arena *arena, const vit_model *m
     }
     tape->last = x;
     tape->head.tokens = arena_floats(arena, rows, D);
-    tape->head.mean = arena_floats(arena, rows, 2);
-    tape->head.rstd = arena_floats(arena, rows, 2);
+    tape->head.mean = arena_floats(arena, rows, 3);
+    tape->head.rstd = arena_floats(arena, rows, 3);
     head_lay_out(&tape->head, arena, c, batch);
     tape->dpooled = arena_floats(arena, head_gradients(c, batch));
     tape_scratch(&tape->scratch, arena, m, batch);
@@ -79,7 +79,6 @@ const char *vit_untrainable(const vit_config *c) {
         {c->detections, "it finds objects (detections)"},
         {c->mid_position, "it adds positions after its blocks (mid_position)"},
         {c->pool > VIT_POOL_MEAN, "its pool is neither class nor mean"},
-        {c->norm_too, "it norms the tokens twice (norm and fc_norm)"},
         {c->norm_pre, "it norms the tokens before the blocks (norm_pre)"},
         {c->patch_norm_in, "it norms the patches' pixels (patch_embed.norm_in)"},
         {c->patch_norm, "it norms the patches' tokens (patch_embed.norm)"},

@@ -173,6 +173,8 @@ static const struct named_config FOUND[] = {
      {TINY, .norm_pre = true, .patch_bias = false, .head_bias = false}},
     {"a distillation token without a head", {TINY, .distillation_tokens = 1, .no_head_dist = true}},
     {"an fc_norm", {TINY, .pool = VIT_POOL_MEAN, .fc_norm = true}},
+    {"an fc_norm beside the norm", {TINY, .head_norm = true}},
+    {"a norm of the patches' tokens alone", {TINY, .patch_norm = true}},
 };
 #pragma GCC diagnostic pop
 

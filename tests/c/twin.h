@@ -488,7 +488,7 @@ static inline void twin_logits(double *logits, const struct twin *t, const doubl
             for (size_t a = t->prefix; a < t->T; a++) pooled[i] += tokens[a * D + i] / (double)t->N;
         }
     if (t->c.pool == VIT_POOL_ATTENTION) twin_pool(pooled, t, tokens);
-    if (t->c.fc_norm)
+    if (t->c.fc_norm || t->c.head_norm)
         twin_norm(pooled, pooled, twin_tensor(t, "fc_norm.weight"), twin_tensor(t, "fc_norm.bias"),
                   t->c.norm_eps, D);
     size_t H = t->c.head_hidden;

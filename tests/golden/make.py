@@ -116,7 +116,7 @@ CASES = {
         image_size=[12, 20], prefix=["class", "register", "register"], width=24, position="rotary",
         rotary_frequencies="learned", rotary_places="from_0", rotary_first="columns",
         rotary_pairs="neighbours"),
-    "both_norms": dict(FC_NORM="both"),
+    "head_norm": dict(FC_NORM="both", norm="post", activation="relu", image_size=[8, 12]),
 }
 
 DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
@@ -419,7 +419,7 @@ class VisionTransformer(nn.Module):
         fc_norm = c.get("FC_NORM", False)
         norm = lambda wanted: nn.LayerNorm(D, eps=c["norm_eps"]) if wanted else nn.Identity()
         self.norm_pre = norm(c.get("NORM_PRE", False))
-        self.norm = norm(c["final_norm"] and fc_norm in [False, "both"])
+        self.norm = norm(c["final_norm"] and fc_norm is not True)
         self.fc_norm = norm(fc_norm)
         if c["pool"] == "attention":
             self.attn_pool = AttentionPool(c)

@@ -63,8 +63,7 @@ function absentOf(checkpoint: Checkpoint, config: Json): ReadonlySet<string> {
   const norm = checkpoint.tensor("norm.weight");
   const fcNorm = checkpoint.tensor("fc_norm.weight");
   const pool = config.pool ?? "class";
-  const fits = pool !== "class_mean" && fcNorm;
-  const last = fits && (!norm || (norm === fcNorm && pool !== "class")) ? ["norm"] : fits && norm !== fcNorm ? [] : ["fc_norm"];
+  const last = !fcNorm || pool === "class_mean" || (norm === fcNorm && pool === "class") ? ["fc_norm"] : norm && norm !== fcNorm ? [] : ["norm"];
   const stem = Array.isArray(config.stem) && config.stem.length > 0;
   const normsPixels = !stem && checkpoint.tensor("patch_embed.norm_in.weight")?.shape.length === 1;
   return new Set([...last, ...(normsPixels ? [] : ["patch_embed.norm_in", "patch_embed.norm"])].flatMap(both));
