@@ -1,6 +1,6 @@
 // Runs the Python that errors advise, on the files they advise it for: npm run test:full
 //
-//     node tests/golden/advice.mjs PYTHON     PyTorch from 1.13 on
+//     node tests/golden/advice.mjs PYTHON     PyTorch from 1.13 on, NumPy
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -13,12 +13,13 @@ const FILES = {
   "a whole model": "torch.save(net, PATH)",
   "a whole model, before PyTorch 1.6": "torch.save(net, PATH, _use_new_zipfile_serialization=False)",
   "a whole model in a training run's file": "torch.save({'epoch': 3, 'net': net}, PATH)",
+  "an archive of NumPy": "numpy.savez(open(PATH, 'wb'), **{name: tensor.numpy() for name, tensor in net.state_dict().items()})",
   "a packed archive": `torch.save(net.state_dict(), PATH + '.zip')
 with zipfile.ZipFile(PATH + '.zip') as old, zipfile.ZipFile(PATH, 'w', zipfile.ZIP_DEFLATED) as new:
     for one in old.namelist(): new.writestr(one, old.read(one))`,
 };
 const START = `
-import sys, warnings, zipfile, torch
+import sys, warnings, zipfile, numpy, torch
 warnings.simplefilter('ignore')
 PATH, OUT = sys.argv[1:]
 net = torch.nn.Sequential(torch.nn.Linear(3, 2))

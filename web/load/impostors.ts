@@ -31,7 +31,8 @@ const IMPOSTORS: readonly [RegExp, string][] = [
   ],
   [
     zipOf("[ -~]{1,200}?\\.npy"),
-    `an NPZ archive of NumPy; write one of Google's ViTs again with model = ${TIMM}, then ${SAVE}`,
+    `an NPZ archive of NumPy; write one of Google's ViTs again with model = ${TIMM}, then ${SAVE}, and another with ` +
+      "torch.save({name: torch.tensor(array) for name, array in numpy.load(PATH).items()}, OUT)",
   ],
   [zipOf("(metadata\\.json|config\\.json|model\\.weights\\.h5)"), `a Keras model; ${FROM_PYTORCH}`],
   [/^.{257}ustar/s, `a tar archive; unpack it with tarfile.open("model.tar").extractall("model")`],
