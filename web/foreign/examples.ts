@@ -22,14 +22,20 @@ type Answers = Readonly<Record<string, unknown>>;
 interface Model<Image> {
   readonly assumed: readonly string[];
   readonly config: { readonly width: number };
+  readonly mapping: object;
   classify(image: Image): Promise<{ readonly logits: Float32Array; readonly classes: readonly { readonly label: string; readonly index: number }[] }>;
   dispose(): void;
 }
 
-/** Activations that are tried last. */
-const RARE = ["gelu_tanh", "quick_gelu"];
+/** Values that are tried last. */
+const RARE: readonly unknown[] = ["gelu_tanh", "quick_gelu", "silu", "max"];
+
+/** Keys whose other values few models have, tried with the last combinations. */
+const LATE = ["class_position", "pool"];
 
 const MOST_TRIED = 200;
+/** After so many combinations the late keys' turn comes, and then that of all keys beside those which got nearer. */
+const EARLY = 140;
 const MOST_SHOWN = 5;
 /** How many answers by labels have their guesses changed: labels tell too little for more. */
 const MOST_VARIED = 3;
@@ -56,22 +62,27 @@ export async function settle<Image, Loaded extends Model<Image>>(
   const sorted = () => [...tried].sort((a, b) => a.far - b.far);
   const waiting: Answers[] = [{}];
   const guesses: Answers[] = [];
-  const varied = new Set<Answers>();
+  const varied = [new Set<Answers>(), new Set<Answers>()] as const;
   const seen = new Set<string>();
+  /** Questions whose rare values wait. */
+  const rare: Question[] = [];
   /** Nothing fits, so what loading guessed is tried too: one key of the nearest answers after the other. */
   const guess = () => {
     if (tried.length >= MOST_TRIED || (!labelled && tried.some(({ far }) => far <= SURE))) return undefined;
     while (guesses.length === 0) {
-      const next = sorted().find(({ answers }) => !varied.has(answers));
-      if (!next || (labelled && varied.size >= MOST_VARIED)) return undefined;
-      varied.add(next.answers);
-      const others = next.open.flatMap(({ key, values }) => values.map((value) => ({ ...next.answers, [key]: value })));
+      const isLate = tried.length > EARLY, done = varied[Number(isLate)]!;
+      const next = sorted().find(({ answers }) => !done.has(answers));
+      if (!next || (labelled && done.size >= MOST_VARIED)) return undefined;
+      done.add(next.answers);
+      const others = next.open.filter(({ key }) => tried.indexOf(next) > EARLY || LATE.includes(key) === isLate).flatMap(({ key, values }) => values.map((value) => ({ ...next.answers, [key]: value })));
       guesses.push(...others.filter((one) => !seen.has(textOf(one))));
       others.forEach((one) => seen.add(textOf(one)));
     }
     return guesses.shift();
   };
   for (let answers; (answers = waiting.shift() ?? guess()); ) {
+    const now = answers;
+    seen.add(textOf(now));
     const model = await load(answers).catch((error: Error & { readonly questions?: readonly Question[] }) => {
       const questions = error.questions?.map((question) => (question.key === "image_size" ? { ...question, values: sizesOf(examples[0]!.image) } : question));
       if (!questions?.length) {
@@ -79,8 +90,9 @@ export async function settle<Image, Loaded extends Model<Image>>(
         throw error;
       }
       if (questions.some(({ values }) => values.length === 0)) throw error; // sizes have too many values
-      const usual = questions.map(({ key, values }) => ({ key, values: key === "activation" ? values.filter((value) => !RARE.includes(String(value))) : values }));
-      waiting.push(...combinations(usual).map((some) => ({ ...answers, ...some })));
+      rare.push(...questions.filter(({ values }) => values.some((value) => RARE.includes(value))));
+      const usual = questions.map(({ key, values }) => ({ key, values: values.filter((value) => !RARE.includes(value)) }));
+      waiting.push(...combinations(usual).map((some) => ({ ...now, ...some })));
       return undefined;
     });
     if (waiting.length > MOST_TRIED) throw fail(`examples: more than ${MOST_TRIED} combinations are open; set some keys in config`);
@@ -92,7 +104,7 @@ export async function settle<Image, Loaded extends Model<Image>>(
       const apart = logits ? farthest(answer.logits, logits) : far + Number(best!.label !== label && best!.index !== label);
       if (!(apart <= far)) far = apart; // NaN counts
     }
-    tried.push({ answers, far, open: guessed(model).filter(({ key }) => key === "activation" || !(key in answers)) });
+    tried.push({ answers, far, open: [...guessed(model), ...rare] });
     model.dispose();
   }
   if (labelled) {
@@ -117,18 +129,15 @@ function sizesOf(image: unknown): readonly (readonly [number, number])[] {
 const textOf = (answers: Answers) => JSON.stringify(Object.entries(answers).sort());
 
 /** The keys that were guessed, and their other values. */
-function guessed({ assumed, config }: Model<never>): Question[] {
+function guessed({ assumed, config, mapping }: Model<never>): Question[] {
   const heads = Array.from({ length: Math.min(64, config.width) }, (_, at) => at + 1).filter((count) => config.width % count === 0);
   const values: Readonly<Record<string, readonly unknown[]>> = {
-    heads, activation: ["gelu", "relu", ...RARE], norm: ["pre", "post"], mlp_norm_after: [false, true], fc_norm: [false, true], pool_prefix: [false, true], attention_scale: ["head", "width", "none", "after_softmax"],
+    heads, activation: ["gelu", "relu", ...RARE.slice(0, 3)], norm: ["pre", "post"], pool: ["mean", "max"], depth: [2, 3, 4, 5, 6, 8, 12], class_position: ["first", "last", "none"], mlp_norm_after: [false, true], fc_norm: [false, true], pool_prefix: [false, true], attention_scale: ["head", "width", "none", "after_softmax"],
     qkv_order: ["qkv h d", "h qkv d", "h d qkv"],
   };
-  const now = config as unknown as Answers;
-  return Object.entries(values).filter(([key]) => key === "activation" || assumed.includes(key))
-    .map(([key, all]) => {
-      const values = assumed.includes(key) ? all : RARE;
-      return { key, values: values.filter((value) => value !== (now[key] ?? all[0])) };
-    });
+  const now: Answers = { ...config, fc_norm: "fc_norm.weight" in mapping };
+  return Object.entries(values).filter(([key]) => assumed.includes(key))
+    .map(([key, all]) => ({ key, values: all.filter((value) => value !== (now[key] ?? all[0])) }));
 }
 
 function combinations(questions: readonly Question[]): Answers[] {
