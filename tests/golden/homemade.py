@@ -94,11 +94,31 @@ class Interleaved(nn.Module):
         return self.projection(attend(q, k, v, HEADS, 1.0, WIDTH ** -0.5))
 
 
-class Block(nn.Module):
-    def __init__(self, attention, activation, order):
+class Fused(nn.Module):
+    def __init__(self):
         super().__init__()
-        self.ln_a, self.look = nn.LayerNorm(WIDTH), attention()
-        self.ln_b = nn.LayerNorm(WIDTH)
+        self.qkv, self.projection = nn.Linear(WIDTH, 3 * WIDTH, bias=False), nn.Linear(WIDTH, WIDTH)
+
+    def forward(self, x):
+        return self.projection(attend(*self.qkv(x).chunk(3, -1), HEADS, (WIDTH // HEADS) ** -0.5))
+
+
+class WithoutBias(nn.Module):
+    """nn.LayerNorm(bias=False) of later versions of PyTorch."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x):
+        return nn.functional.layer_norm(x, x.shape[-1:], self.weight)
+
+
+class Block(nn.Module):
+    def __init__(self, attention, activation, order, norm):
+        super().__init__()
+        self.ln_a, self.look = norm(WIDTH), attention()
+        self.ln_b = norm(WIDTH)
         self.think = nn.Sequential(nn.Linear(WIDTH, HIDDEN), activation(), nn.Dropout(0.1), nn.Linear(HIDDEN, WIDTH))
         self.order = order
 
@@ -111,19 +131,23 @@ class Block(nn.Module):
 
 
 class Model(nn.Module):
-    def __init__(self, patches, count, attention, head, activation=nn.GELU, order="pre", pool="class"):
+    def __init__(self, patches, count, attention, head, activation=nn.GELU, order="pre", pool="class", norm=nn.LayerNorm, before=False, last=False):
         super().__init__()
         self.patches, self.pool = patches, pool
         self.first = nn.Parameter(torch.zeros(1, 1, WIDTH))
         self.place = nn.Parameter(torch.zeros(1, count + 1, WIDTH))
-        self.stack = nn.ModuleList(Block(attention, activation, order) for _ in range(DEPTH))
+        self.smooth = norm(WIDTH) if before else nn.Identity()
+        self.stack = nn.ModuleList(Block(attention, activation, order, norm) for _ in range(DEPTH))
+        self.ln = norm(WIDTH) if last else nn.Identity()
         self.answer = head
 
     def forward(self, x):
         x = self.patches(x)
         x = torch.cat([self.first.expand(len(x), -1, -1), x], 1) + self.place
+        x = self.smooth(x)
         for block in self.stack:
             x = block(x)
+        x = self.ln(x)
         return self.answer(x[:, 0] if self.pool == "class" else x.mean(1))
 
 
@@ -167,6 +191,12 @@ CASES = {
         {"pool": "mean", "pool_prefix": True, "attention_scale": "after_softmax"}),
     "interleaved": (
         lambda: Model(Convolved(7), 16, Interleaved, linear()), {"attention_scale": "after_softmax", "qkv_order": "h d qkv"}),
+    "norms_in_a_row": (
+        lambda: Model(Convolved(7), 16, Fused, nn.Sequential(nn.LayerNorm(WIDTH), linear()), before=True, last=True),
+        {"early_norm": "tokens"}),
+    "norms_without_bias": (  # saved while nn.DataParallel was around it
+        lambda: nn.ModuleDict({"module": Model(Convolved(7), 16, Fused, linear(), pool="mean", norm=WithoutBias, last=True)}),
+        {"pool": "mean", "pool_prefix": True, "norm_bias": "none"}),
 }
 
 
@@ -180,7 +210,7 @@ def main():
         draw_weights(model, torch.float32, random)
         images = torch.randn(BATCH, 1, SIDE, SIDE, generator=random, dtype=torch.float32)
         with torch.no_grad():
-            logits = model(images.double())
+            logits = (model["module"] if isinstance(model, nn.ModuleDict) else model)(images.double())
         write_safetensors(folder / f"{name}.safetensors", {n: ("F32", t) for n, t in model.state_dict().items()})
         write_safetensors(folder / f"{name}.golden.safetensors", {"images": ("F32", images), "logits": ("F32", logits)},
                           {"answers": json.dumps({**TOLD, **differs})})

@@ -1,11 +1,11 @@
 // A Vision Transformer whose tensors have names of nobody's.
 import { headerBytes, headerOf } from "../../web/base/safetensors.mjs";
 
-/** A file of zeros with these tensors. */
-export function fileOf(tensors) {
+/** A file with these tensors, of zeros; of those named in `ones`, of ones. */
+export function fileOf(tensors, ones = []) {
   const all = Object.entries(tensors).map(([name, shape]) => [name, { dtype: "F32", shape, size: 4 * shape.reduce((product, length) => product * length, 1) }]);
   const header = headerBytes(headerOf(all));
-  return Buffer.concat([header, new Uint8Array(all.reduce((sum, [, { size }]) => sum + size, 0))]);
+  return Buffer.concat([header, ...all.map(([name, { size }]) => new Uint8Array(new Float32Array(size / 4).fill(Number(ones.includes(name))).buffer))]);
 }
 
 /** A block of a ViT as wide as 8, with names of nobody's. */

@@ -70,7 +70,7 @@ for (const name of cases) {
 }
 
 /** Tutorials' models that PyTorch ran (tests/golden/homemade.py). */
-for (const name of ["overlapping_hidden_head", "slices_norm_after", "twice_post_relu", "unscaled_mean", "interleaved"]) {
+for (const name of ["overlapping_hidden_head", "slices_norm_after", "twice_post_relu", "unscaled_mean", "interleaved", "norms_in_a_row", "norms_without_bias"]) {
   test(`homemade/${name} asks, and with the answers gives PyTorch's logits; examples settle it too`, async () => {
     const weights = modelBytes(`homemade/${name}`), file = modelBytes(`homemade/${name}.golden`);
     const config = JSON.parse(splitFile(file).header.__metadata__.answers);
@@ -138,10 +138,76 @@ test("a head of two Linears is one Linear, or one with an activation between, as
 });
 
 test("a last norm whose bias is zero everywhere was never trained: whether the model calls it is asked", async () => {
-  const weights = fileOf({ ...two, "last.weight": [8], "last.bias": [8] });
-  assert.deepEqual((await failure(weights)).questions.find(({ key }) => key === "final_norm")?.values, [true, false]);
+  const tensors = { ...two, "last.weight": [8], "last.bias": [8] }, trained = ["b.0.pre.bias"];
+  const weights = fileOf(tensors, trained);
+  const asked = async (file) => Object.fromEntries((await failure(file)).questions.map(({ key, values }) => [key, values]));
+  assert.deepEqual((await asked(weights)).final_norm, [true, false]);
+  assert.equal((await asked(fileOf(tensors))).final_norm, undefined, "all biases are zero before a training");
   const vit = await load({ weights, config: { ...answers, final_norm: false } });
   assert.deepEqual([vit.config.final_norm, vit.skipped], [false, ["last.weight", "last.bias"]]);
+  for (const [name, rows] of [["aux", 5], ["b.0.look.spare", 8], ["b.0.spare_ln", 0]]) {
+    const more = rows ? { [`${name}.weight`]: [rows, 8], [`${name}.bias`]: [rows] } : { [`${name}.weight`]: [8], [`${name}.bias`]: [8] };
+    const twice = name.startsWith("b.0") ? Object.fromEntries(Object.entries(more).map(([one, shape]) => [one.replace("b.0", "b.1"), shape])) : {};
+    const file = fileOf({ ...two, ...more, ...twice }, [...trained, ...Object.keys(two).filter((one) => /bias$/.test(one))]);
+    assert.deepEqual((await asked(file)).untrained, ["skipped", "called"], name);
+    const { skipped } = await load({ weights: file, config: { ...answers, untrained: "skipped" } });
+    assert.deepEqual(skipped.toSorted(), Object.keys({ ...more, ...twice }).toSorted());
+    assert.equal((await failure({ weights: file, config: { ...answers, untrained: "called" } })).code, "bad_tensor", name);
+  }
+});
+
+test("a norm that lies before the blocks may be called in three places, and two may follow the blocks", async () => {
+  const { "answer.weight": _weight, "answer.bias": _bias, ...rest } = two;
+  const norm = (name) => ({ [`${name}.weight`]: [8], [`${name}.bias`]: [8] });
+  const early = fileOf({ ...norm("ln"), ...two });
+  assert.deepEqual((await failure(early)).questions.find(({ key }) => key === "early_norm")?.values, ["last", "tokens", "patches"]);
+  for (const [early_norm, ours] of [["last", "norm"], ["tokens", "norm_pre"], ["patches", "patch_embed.norm"]]) {
+    const { mapping } = await load({ weights: early, config: { ...answers, early_norm } });
+    assert.deepEqual(mapping[`${ours}.weight`], ["ln.weight"]);
+  }
+  const late = fileOf({ ...rest, ...norm("ln"), ...norm("answer.0"), "answer.1.weight": [3, 8], "answer.1.bias": [3] });
+  const { mapping } = await load({ weights: late, config: answers });
+  assert.deepEqual([mapping["norm.weight"], mapping["fc_norm.weight"]], [["ln.weight"], ["answer.0.weight"]]);
+});
+
+test("of two stacks of blocks none is taken without a word: both are shown, and stack chooses", async () => {
+  const behind = (prefix, tensors) => Object.fromEntries(Object.entries(tensors).map(([name, shape]) => [prefix + name, shape]));
+  const wide = (tensors) => Object.fromEntries(Object.entries(tensors).map(([name, shape]) => [name, shape.map((length) => ({ 8: 12, 24: 36 })[length] ?? length)]));
+  const decoder = wide({ ...blockOf("decoder_b.0"), "decoder_embed.weight": [12, 8], "decoder_pos": [1, 50, 12], "mask_token": [1, 1, 12] });
+  for (const [tensors, chosen, other, strangers] of [
+    [{ ...behind("student.", two), ...behind("teacher.", two) }, "teacher.b", "student.b", /^student\./],
+    [{ ...two, ...behind("ema.", two) }, "ema.b", "b", /^(?!ema\.)/],
+    [{ ...two, ...decoder }, "b", "decoder_b", /^(decoder_|mask_token)/],
+  ]) {
+    const weights = fileOf(tensors);
+    const { code, message, questions, mapping } = await failure(weights);
+    assert.equal(code, "bad_config");
+    assert.match(message, /config: stack: set stack to "\S+" or "\S+"/);
+    const [{ key, values }, ...others] = questions;
+    assert.equal(key, "stack");
+    assert.ok(values.includes(chosen) && others.some((one) => one.key === "heads"));
+    for (const name of [chosen, other]) assert.deepEqual(mapping[`${name}: blocks.0.norm1.weight`], [`${name}.0.pre.weight`]);
+    const vit = await load({ weights, config: { ...answers, stack: chosen } });
+    assert.equal(vit.config.width, 8);
+    assert.deepEqual(vit.skipped.toSorted(), Object.keys(tensors).filter((name) => strangers.test(name)).toSorted());
+    assert.equal((await failure({ weights, config: { ...answers, stack: "third" } })).questions[0].key, "stack");
+  }
+});
+
+test("blocks may have words for numbers, and norms no tensors", async () => {
+  const named = fileOf({ ...around, ...blockOf("b.low"), ...blockOf("b.high") });
+  assert.deepEqual((await load({ weights: named, config: answers })).mapping["blocks.1.norm1.weight"], ["b.high.pre.weight"]);
+  const bare = fileOf(Object.fromEntries(Object.entries(two).filter(([name]) => !/pre|post/.test(name))));
+  assert.ok((await failure(bare)).questions.some(({ key }) => key === "final_norm"));
+  const vit = await load({ weights: bare, config: { ...answers, final_norm: true } });
+  assert.deepEqual([vit.mapping["norm.weight"], vit.config.final_norm], [[], true]);
+});
+
+test("the class token's position is the table's first, its last or none", async () => {
+  const { assumed } = await load({ weights: fileOf(two), config: answers });
+  assert.ok(assumed.includes("class_position"));
+  assert.ok(!(await load({ weights: fileOf({ ...two, "place": [1, 49, 8] }), config: answers })).assumed.includes("class_position"));
+  assert.match((await failure({ weights: fileOf(two), config: { ...answers, class_position: "none" } })).message, /class_position: expected first or last/);
 });
 
 test("the error and the model say which tensor was taken for what, and config.map corrects it", async () => {

@@ -36,23 +36,24 @@ export function widthOf(block: ReadonlyMap<string, Tensor>): number {
   return [...votes].sort(([, a], [, b]) => b - a)[0]?.[0] ?? 0;
 }
 
-export function readBlock(part: ReadonlyMap<string, Tensor>, width: number): Block {
+/** @param living leaves out layers that were never trained. */
+export function readBlock(part: ReadonlyMap<string, Tensor>, width: number, living: (layers: Layer[]) => Layer[]): Block {
   const { layers, alone } = layersOf(part);
   const fail = (what: string) => refuse(`a block is no ViT's: ${what}; it has ${listed([...part.values()])}`);
   const convolution = layers.find(({ tensor }) => squeezed(tensor).length > 2 && tensor.shape.slice(2).some((side) => side > 1));
   if (convolution) throw refuse(`${weights([convolution])} is a convolution in a block: a hybrid, no plain ViT`);
-  const norms = layers.filter((layer) => isVector(layer, width));
-  if (norms.length > 2 || layers.some((layer) => isVector(layer) && !norms.includes(layer))) throw fail("expected one norm or two");
-  const noBias = norms.find(({ biases: { length } }) => !length);
-  if (noBias) throw fail(`${weights([noBias])} has no bias: RMSNorm is not computed here`);
+  let norms = layers.filter((layer) => isVector(layer, width));
+  if (norms.length > 2) norms = living(norms);
+  if (norms.length > 2 || layers.some((layer) => isVector(layer) && !isVector(layer, width))) throw fail("expected one norm or two");
   const scales: Tensor[] = [];
   for (const [name, tensor] of alone) {
     if (squeezed(tensor).join() !== String(width) || !/gamma|scale|ls|lambda/i.test(name)) throw unused(tensor);
     scales.push(tensor);
   }
   if (scales.length % 2) throw fail("expected two scales");
-  const matrices = layers.filter((layer) => !isVector(layer));
+  let matrices = layers.filter((layer) => !isVector(layer));
   const attention = readAttention(matrices, width, fail);
+  if (matrices.length > 2 || matrices.length % 2) matrices = living(matrices);
   if (matrices.length % 2 || matrices.length > 2) throw fail("expected two Linears in its MLP");
   const [fc1, fc2] = matrices[0]?.columns === width ? matrices : matrices.reverse();
   if (fc1 && fc2 && (fc1.columns !== width || fc2.rows !== width || fc2.columns !== fc1.rows)) {

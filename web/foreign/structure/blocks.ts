@@ -1,53 +1,74 @@
-/** Finds the block that a file repeats. */
+/** Finds the blocks that a file repeats. */
 import type { Tensor } from "../family.js";
 import { QKV, refuse, roleOf } from "./layers.js";
 
 const MOST_BLOCK_TENSORS = 400;
 
-export interface Blocks {
+/** Blocks that a file repeats. */
+export interface Stack {
+  /** What stands before the blocks' numbers, without the last dot. */
+  readonly name: string;
   /** Each block's tensors by their names without the block's own. */
   readonly blocks: Parts;
-  readonly outside: readonly Tensor[];
 }
+
+const MOST_STACKS = 6;
 
 const isMatrix = ({ shape }: Tensor) => shape.length === 2;
 const key = ({ shape, dtype }: Tensor) => `${dtype} ${shape.join()}`;
 
-/** The numbered group of equal parts that has most tensors, among them a matrix three times as long as wide or several squares. */
-export function findBlocks(tensors: readonly Tensor[]): Blocks {
-  /** By the name before a number: the parts by their numbers. */
-  const groups = new Map<string, Map<number, Map<string, Tensor>>>();
+/** Lists of equal parts with a matrix three times as long as wide or several squares: numbered ones, or else named ones. The largest is first. */
+export function findStacks(tensors: readonly Tensor[]): readonly Stack[] {
+  for (const [part, least] of [[/\d+(?=\.)/g, 1], [/[^.]+(?=\.)/g, 2]] as const) {
+    const lists = listsIn(tensors, part);
+    const sized = lists.filter(({ parts }) => parts.length >= least).map((list) => ({ ...list, count: tensorsIn(list.parts).size }))
+      .filter(({ count }) => count >= 4).sort((a, b) => b.count - a.count).slice(0, 200);
+    const stacks: (Stack & { readonly before: string })[] = [];
+    for (const { before, parts } of sized) {
+      const alike = sameParts(parts) ? parts : pairedParts(parts);
+      if (!alike || !attends(alike[0]!) || stacks.some((stack) => before.startsWith(stack.before) || stack.before.startsWith(before))) continue;
+      stacks.push({ name: before.replace(/[._]$/, ""), before, blocks: parallel(alike, lists) });
+      if (stacks.length === MOST_STACKS) break;
+    }
+    if (stacks.length > 0) return stacks;
+  }
+  const blocks = loneBlock(tensors);
+  if (!blocks) throw refuse("no repeated part of the file has queries, keys and values");
+  return [{ name: "", blocks }];
+}
+
+/** By the names before a number or a word: the parts of these names, in order. */
+function listsIn(tensors: readonly Tensor[], part: RegExp): readonly { readonly before: string; readonly parts: Parts }[] {
+  const groups = new Map<string, Map<string, Map<string, Tensor>>>();
   for (const tensor of tensors) {
-    const numbers = /\d+(?=\.)/g;
-    for (let found, depth = 0; (found = numbers.exec(tensor.name)) && depth < 4; depth++) {
-      const before = tensor.name.slice(0, found.index);
-      const group = groups.get(before) ?? new Map<number, Map<string, Tensor>>();
+    for (const { index, 0: word } of [...tensor.name.matchAll(part)].slice(0, 4)) {
+      const before = tensor.name.slice(0, index);
+      const group = groups.get(before) ?? new Map<string, Map<string, Tensor>>();
       groups.set(before, group);
-      const part = group.get(Number(found[0])) ?? new Map<string, Tensor>();
-      group.set(Number(found[0]), part);
-      part.set(tensor.name.slice(found.index + found[0].length + 1), tensor);
+      const own = group.get(word) ?? new Map<string, Tensor>();
+      group.set(word, own);
+      own.set(tensor.name.slice(index + word.length + 1), tensor);
     }
   }
-  const lists = [...groups].map(([before, group]) => ({ before, parts: [...group].sort(([a], [b]) => a - b).map(([, part]) => part) }));
-  const sized = lists.map(({ parts }) => ({ parts, count: tensorsIn(parts).size }))
-    .filter(({ count }) => count >= 4).sort((a, b) => b.count - a.count).slice(0, 200);
-  let best: Parts | undefined;
-  for (const { parts } of sized) {
-    best = sameParts(parts) ? parts : pairedParts(parts);
-    if (best && attends(best[0]!)) break;
-    best = undefined;
-  }
-  best ??= loneBlock(tensors);
-  if (!best) throw refuse("no repeated part of the file has queries, keys and values");
-  const blocks = parallel(best, lists);
-  const inside = tensorsIn(blocks);
-  return { blocks, outside: tensors.filter((tensor) => !inside.has(tensor)) };
+  return [...groups].map(([before, group]) => ({ before, parts: [...group].sort(([a], [b]) => Number(a) - Number(b) || 0).map(([, own]) => own) }));
+}
+
+/** Tests whether a tensor belongs to another stack than the chosen one, by the first part in which the stacks' names differ. */
+export function isOf(other: string, chosen: string): (tensor: Tensor) => boolean {
+  const [theirs, mine] = [other, chosen].map((name) => name.split(".")) as [string[], string[]];
+  const at = theirs.findIndex((part, index) => part !== mine[index]);
+  const [a, b] = [theirs, mine].map((parts) => parts[at]?.split("_") ?? []) as [string[], string[]];
+  while (a.length > 0 && a.at(-1) === b.at(-1)) [a, b].forEach((words) => words.pop());
+  // Beside a stack at the top, the chosen one's tensors are those with its own name in front.
+  const isTop = a.length === 0 || (at === theirs.length - 1 && at < mine.length - 1);
+  const before = [...theirs.slice(0, at), ""].join("."), begin = before + (isTop ? b : a).join("_");
+  return ({ name }) => name.startsWith(before) && (name.startsWith(begin) && /^([._]|$)/.test(name.slice(begin.length))) !== isTop;
 }
 
 type Part = ReadonlyMap<string, Tensor>;
 type Parts = readonly Part[];
 
-const tensorsIn = (parts: Parts) => new Set(parts.flatMap((part) => [...part.values()]));
+export const tensorsIn = (parts: Parts) => new Set(parts.flatMap((part) => [...part.values()]));
 
 function sameParts(parts: Parts): boolean {
   const [first] = parts;
@@ -91,7 +112,7 @@ function parallel(blocks: Parts, lists: readonly { readonly before: string; read
   const joined = blocks.map((block) => new Map(block));
   for (const { before, parts } of lists) {
     const all = [...tensorsIn(parts)];
-    if (parts.length !== blocks.length || !sameParts(parts) || all.some((tensor) => own.has(tensor))) continue;
+    if (parts.length !== blocks.length || !sameParts(parts) || attends(parts[0]!) || all.some((tensor) => own.has(tensor))) continue;
     all.forEach((tensor) => own.add(tensor));
     parts.forEach((part, at) => part.forEach((tensor, name) => joined[at]!.set(before + name, tensor)));
   }

@@ -32,7 +32,7 @@ export class Model {
   /** The caller's value, or else the only possible one, or else a question whose answer is awaited. */
   ask<Value>(name: string, values: readonly Value[], why = UNSEEN, text = values.join(", ").replace(/, ([^,]*)$/, " or $1")): Value | undefined {
     const value = (this.given[name] ?? (values.length === 1 ? values[0] : undefined)) as Value | undefined;
-    if (value === undefined) this.questions.push({ key: name, values, text, why });
+    if (value === undefined && !this.questions.some(({ key }) => key === name)) this.questions.push({ key: name, values, text, why });
     return value;
   }
 
@@ -76,7 +76,7 @@ export function exchange(parameters: Map<string, Parameter>, tensors: readonly T
 export function openQuestions(questions: readonly Question[], mapping: Mapping, depth: number): Refusal {
   const asked = questions.map(({ key: name, text, why }) => `config: ${name}: set ${name} to ${text}: ${why}`).join("; ");
   const table = Object.entries(mapping).filter(([name, from]) => from.length > 0 && !/^blocks\.[1-9]|\.bias$/.test(name))
-    .map(([name, from]) => `${name} ← ${from.join(" + ")}`).join("\n  ");
-  const refusal = new Refusal(`${asked}\nThe tensors were taken for (${depth} blocks):\n  ${table}`);
+    .map(([name, from]) => `\n  ${name} ← ${from.join(" + ")}`).join("");
+  const refusal = new Refusal(`${asked}\nThe tensors were taken for (${depth} blocks):${table}`);
   return Object.assign(refusal, { questions: questions.map(({ key: name, values }) => ({ key: name, values })), mapping });
 }

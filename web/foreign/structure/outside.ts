@@ -1,6 +1,6 @@
 /** Reads what lies outside the blocks: tokens and positions, patches, the last norm and the head. */
 import type { Tensor } from "../family.js";
-import { isVector, type Layer, layersOf, only, parent, refuse, shown, sized, squeezed, take, uncomputed, unused, weights } from "./layers.js";
+import { isVector, type Layer, layersOf, only, parent, refuse, shown, sized, squeezed, take, unused, weights } from "./layers.js";
 import type { Model } from "./model.js";
 import { type Matrix, product } from "./numbers.js";
 
@@ -11,9 +11,10 @@ export interface Patches {
   /** The weight that reads the pixels, in messages. */
   readonly tensor: Tensor;
   readonly isConvolution: boolean;
-  /** Norms of a patch's numbers and of its token: both or none. */
-  readonly norms: readonly Layer[];
 }
+
+/** Norms outside the blocks by our names. `fc_norm` is the second after the blocks. */
+export type Norms = Readonly<Record<"patch_embed.norm_in" | "patch_embed.norm" | "norm_pre" | "norm" | "fc_norm", Layer | undefined>>;
 
 export interface Head {
   /** Of two Linears with nothing between them, their product; undefined without a head. */
@@ -28,27 +29,24 @@ export interface Outside {
   readonly token: Tensor | undefined;
   readonly position: Tensor | undefined;
   readonly patches: Patches;
-  readonly norm: Layer | undefined;
+  readonly norms: Norms;
   readonly head: Head;
 }
 
-/** @param isDead whether a norm was never trained; `leave` is called for such ones that are one too many. */
-export function readOutside(tensors: readonly Tensor[], width: number, model: Model, isDead: (norm: Layer) => boolean, leave: (norm: Layer) => void): Outside {
+/**
+ * @param isEarly whether a tensor lies before the blocks in the file.
+ * @param living leaves out layers that were never trained.
+ */
+export function readOutside(
+  tensors: readonly Tensor[], width: number, model: Model, isEarly: (tensor: Tensor) => boolean, living: (layers: Layer[]) => Layer[],
+): Outside {
   const { layers, alone } = layersOf(tensors.map((tensor) => [tensor.name, tensor] as const));
   const { token, position } = readPlaces(layers, alone, width);
   const matrices = layers.filter((layer) => layer.tensor.shape.length === 2 && !isVector(layer));
-  const found = readPatches(layers.filter(({ tensor: { shape } }) => shape.length > 2), matrices, tensors, width);
-  const vectors = layers.filter((layer) => isVector(layer));
-  const norms = patchNorms(vectors, found, width);
-  let last = vectors.filter((layer) => !norms.includes(layer));
-  if (last.length > 1) {
-    last.filter(isDead).forEach(leave);
-    last = last.filter((layer) => !isDead(layer));
-  }
-  const strange = last.find(({ tensor, biases: { length } }) => tensor.count !== width || !length);
-  if (strange) throw refuse(`${weights([strange])} is no LayerNorm of a token`);
-  only(last.map(({ tensor }) => tensor), "norm after the blocks");
-  return { token, position, patches: { ...found, norms }, norm: last[0], head: readHead(matrices, width, model) };
+  const patches = readPatches(layers.filter(({ tensor: { shape } }) => shape.length > 2), matrices, tensors, width);
+  let vectors = layers.filter((layer) => isVector(layer));
+  if (vectors.length > 1) vectors = living(vectors);
+  return { token, position, patches, norms: readNorms(vectors, patches, width, model, isEarly), head: readHead(matrices.length > 1 ? living(matrices) : matrices, width, model) };
 }
 
 const isPosition = (name: string) => /pos|(^|[._])pe($|[._])/i.test(name);
@@ -90,15 +88,24 @@ function readPatches(convolutions: readonly Layer[], matrices: Layer[], order: r
   return { ...made, matrix: isFirst ? product(layer, other) : product(other, layer) };
 }
 
-function patchNorms(vectors: readonly Layer[], { matrix: { columns }, isConvolution }: Omit<Patches, "norms">, width: number): readonly Layer[] {
-  const found = vectors.filter(({ path, tensor: { count } }) => /patch/.test(path) || (count !== width && count === columns));
-  if (found.length === 0) return [];
-  const before = found.find(({ tensor: { count } }) => count === columns && !isConvolution && (columns !== width || found.length > 1));
-  const after = found.find((layer) => layer !== before && layer.tensor.count === width);
-  const other = found.find((layer) => layer !== before && layer !== after);
-  if (other) throw unused(other.tensor);
-  if (!before || !after) throw uncomputed(`${weights(found)}: such a norm`);
-  return [before, after];
+/** Where the norms stand: after the blocks, unless their names or their place in the file say otherwise. */
+function readNorms(norms: Layer[], { matrix: { columns }, isConvolution }: Patches, width: number, model: Model, isEarly: (tensor: Tensor) => boolean): Norms {
+  const isNamed = norms.filter(({ path }) => /patch/.test(path)).length > 1;
+  const pixels = isConvolution || (columns === width && !isNamed) ? undefined : take(norms, sized(columns, undefined, columns === width ? /patch/ : undefined));
+  const patches = take(norms, sized(width, undefined, /patch/));
+  const early = norms.filter(({ path, tensor }) => isEarly(tensor) || /emb|input|(^|[._])pre(?![a-z])/.test(path));
+  const late = norms.filter((norm) => !early.includes(norm));
+  const strange = norms.find(({ tensor }) => tensor.count !== width);
+  if (strange) throw refuse(`${weights([strange])} is no LayerNorm of a token`);
+  only(early.map(({ tensor }) => tensor), "norm before the blocks");
+  const [norm] = early;
+  const places = [...(late.length < 2 ? ["last"] : []), ...(late.length < 2 && /final|last|post|out/.test(norm?.path ?? "") ? [] : ["tokens", ...(patches ? [] : ["patches"])])];
+  const place = norm && (model.ask("early_norm", places, `${weights(early)} may follow the blocks, the tokens with their positions or the patches alone`) ?? places[0]);
+  if (place === "last") late.unshift(norm!);
+  if (late.length > 2) throw refuse(`expected at most two norms after the blocks, got ${weights(late)}`);
+  return {
+    "patch_embed.norm_in": pixels, "patch_embed.norm": place === "patches" ? norm : patches, norm_pre: place === "tokens" ? norm : undefined, norm: late[0], fc_norm: late[1],
+  };
 }
 
 /** One Linear, or two, which may have an activation between them. */
