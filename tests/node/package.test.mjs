@@ -95,8 +95,8 @@ async function minified(name) {
 
 for (const [name, most, what] of [
   ["pickle", 9000, "reads PyTorch's files"],
-  ["foreign", 18200, "reads other libraries' checkpoints"],
-  ["structure", 8900, "reads models of nobody's names"],
+  ["foreign", 18250, "reads other libraries' checkpoints"],
+  ["structure", 9480, "reads models of nobody's names"],
   ["settings", 900, "reads settings beside the weights"],
   ["examples", 1660, "settles what is open by examples"],
   ["impostors", 1400, "recognises other files"],
@@ -129,14 +129,14 @@ test("all JavaScript of a page, minified, and one wasm module are at most 85.8 K
   }
 });
 
-test("what training adds to a page, minified, with one wasm module, is at most 96.4 KB, gzipped", async (t) => {
+test("what training adds to a page, minified, with one wasm module, is at most 97.4 KB, gzipped", async (t) => {
   const [javascript, worker] = await Promise.all(training.map(weigh));
   t.diagnostic(`train-worker.js, only with the option worker or threads: ${worker} bytes more`);
   assert.ok(worker <= 4000);
   for (const build of [...variants, ...threaded]) {
     const total = javascript + (await weigh(`vit.train.${build}.wasm`));
     t.diagnostic(`train ${build}: ${total} bytes gzipped, ${javascript} of them JavaScript`);
-    assert.ok(total <= 96_400, `${build}: ${total} bytes, ${javascript} of them JavaScript`);
+    assert.ok(total <= 97_400, `${build}: ${total} bytes, ${javascript} of them JavaScript`);
   }
 });
 
