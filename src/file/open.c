@@ -215,7 +215,7 @@ static vit_status place_positions(vit_loader *l, float *out) {
     }
     if (resizes) {
         size_t bytes = tables * (extra + grid) * sizeof *to;
-        to = *kept = malloc(bytes);
+        to = *kept = malloc(bytes + 1);
         if (!to) return vit_fail(&l->why, VIT_NO_MEMORY, "no memory to resize pos_embed");
         m->bytes += bytes;
     }

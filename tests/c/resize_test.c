@@ -98,9 +98,9 @@ TEST("a model of another size gives the bits of its file opened with that image_
 /* A row for the class token beside registers that have none; a file of halves; positions of other
  * grids than the image's. */
 TEST("so do golden files, whatever grid and rows their positions have") {
-    static const char *const NAMES[] = {"positions_enlarged", "positions_reduced",
-                                        "patch_positions", "half", "rotary_learned",
-                                        "yolos/own", "yolos/own_resized"};
+    static const char *const NAMES[] = {
+        "positions_enlarged", "positions_reduced", "patch_positions",  "half",
+        "rotary_learned",     "yolos/own",         "yolos/own_resized"};
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
         struct golden g;
         vit_model *model = NULL;
