@@ -26,7 +26,8 @@ struct row {
 #define VIT_MODEL_ROW(...) VIT_ROW(vit_params, __VA_ARGS__)
 #define VIT_BLOCK_ROW(...) VIT_ROW(block_params, __VA_ARGS__)
 
-static const struct row STEM[] = {VIT_STEM_PARAMS(VIT_MODEL_ROW) VIT_TOKEN_PARAMS(VIT_MODEL_ROW)},
+static const struct row STEM[] = {VIT_STEM_PARAMS(VIT_MODEL_ROW) VIT_SPLIT_PARAMS(VIT_MODEL_ROW)
+                                      VIT_TOKEN_PARAMS(VIT_MODEL_ROW)},
                         BLOCK[] = {VIT_BLOCK_PARAMS(VIT_BLOCK_ROW)},
                         HEAD[] = {VIT_HEAD_PARAMS(VIT_MODEL_ROW) VIT_OBJECT_PARAMS(VIT_MODEL_ROW)};
 enum {
@@ -45,7 +46,10 @@ static void sizes(size_t n[NUMBERS], const vit_config *c) {
     n[nP] = patch_side(c, 0), n[nQ] = patch_side(c, 1), n[nR] = relative_rows(c);
     n[nS] = c->channels;
     for (size_t i = 0; i < VIT_STEM_MOST; i++) n[nS + 1 + i] = c->stem[i].channels;
-    n[nC] = n[nS + c->stem_layers], n[npatch] = patch_values(c);
+    n[nC] = c->tokens_to_token ? c->token_width : n[nS + c->stem_layers];
+    n[npatch] = patch_values(c);
+    n[nt] = c->token_width, n[n3t] = 3 * n[nt], n[nfeatures] = split_features(c);
+    for (size_t i = 0; i < VIT_SOFT_SPLITS; i++) n[ncut + i] = split_values(c, i);
     n[nregisters] = c->register_tokens, n[ndetections] = c->detections;
     n[nscores] = c->classes + 1, n[nbox] = VIT_BOX;
     n[npositions] = c->position_rows, n[nmid] = c->depth ? c->depth - 1 : 0;
@@ -55,6 +59,8 @@ static void sizes(size_t n[NUMBERS], const vit_config *c) {
 
 static void presences(size_t n[NUMBERS], const vit_config *c) {
     for (size_t i = 0; i < VIT_STEM_MOST; i++) n[has_stem + i] = c->stem_layers > i;
+    n[has_split] = c->tokens_to_token != VIT_SPLIT_HARD;
+    n[has_performer] = c->tokens_to_token == VIT_SPLIT_PERFORMER;
     n[has_patch_bias] = c->patch_bias;
     n[has_patch_norm_in] = c->patch_norm_in, n[has_patch_norm] = c->patch_norm;
     n[has_class] = c->class_tokens, n[has_distillation] = c->distillation_tokens;

@@ -21,10 +21,11 @@ enum number {
     nmid,                       /* blocks after which positions are added again */
     nD, nM, nG, nK, nh, nd, nA, n3A, n3D, npairs, nP, nQ, nR, nC, nregisters, npositions,
     npatch,                           /* numbers of a patch, after the stem */
+    nt, n3t, nfeatures, ncut, ncut_last = ncut + VIT_SOFT_SPLITS - 1, /* t = token_width */
     nS, nS_last = nS + VIT_STEM_MOST, /* channels after 0, 1, … convolutions of the stem */
     qkv_matrices, qkv_in,             /* 1 of (3A,D); if per_head, 3h of (d,d) */
     has_stem, has_stem_last = has_stem + VIT_STEM_MOST - 1,
-    has_patch_bias, has_patch_norm_in, has_patch_norm, has_class, has_distillation,
+    has_split, has_performer, has_patch_bias, has_patch_norm_in, has_patch_norm, has_class, has_distillation,
     has_hidden, has_registers, has_detections, has_objects, has_mid, has_positions, has_norm_pre, has_qkv_bias, has_qk_norm,
     has_relative, has_frequencies,
     has_proj, has_mlp_norm, has_layer_scale, has_norm, has_fc_norm, has_pooling, has_head, has_head_bias,
@@ -45,6 +46,34 @@ enum number {
     VIT_CONVOLUTION(X, 3, "6")                                                                     \
     VIT_CONVOLUTION(X, 4, "8")                                                                     \
     VIT_CONVOLUTION(X, 5, "10")
+
+/* Step I of tokens_to_token, which is number AT in T2T-ViT's names. A performer's qkv begins with the
+ * keys. */
+#define VIT_SPLIT(X, I, AT)                                                                        \
+    X(splits[I].norm1_gain, "tokens_to_token.attention" AT ".norm1.weight", GAIN, has_split,       \
+      ncut + I)                                                                                    \
+    X(splits[I].norm1_bias, "tokens_to_token.attention" AT ".norm1.bias", BIAS, has_split,         \
+      ncut + I)                                                                                    \
+    X(splits[I].qkv_weight, "tokens_to_token.attention" AT ".attn.qkv.weight", MATRIX, has_split,  \
+      n3t, ncut + I)                                                                               \
+    X(splits[I].qkv_bias, "tokens_to_token.attention" AT ".attn.qkv.bias", BIAS, has_performer,    \
+      n3t)                                                                                         \
+    X(splits[I].random_weight, "tokens_to_token.attention" AT ".w", MATRIX, has_performer,         \
+      nfeatures, nt)                                                                               \
+    X(splits[I].proj_weight, "tokens_to_token.attention" AT ".attn.proj.weight", MATRIX,           \
+      has_split, nt, nt)                                                                           \
+    X(splits[I].proj_bias, "tokens_to_token.attention" AT ".attn.proj.bias", BIAS, has_split, nt)  \
+    X(splits[I].norm2_gain, "tokens_to_token.attention" AT ".norm2.weight", GAIN, has_split, nt)   \
+    X(splits[I].norm2_bias, "tokens_to_token.attention" AT ".norm2.bias", BIAS, has_split, nt)     \
+    X(splits[I].fc1_weight, "tokens_to_token.attention" AT ".mlp.fc1.weight", MATRIX, has_split,   \
+      nt, nt)                                                                                      \
+    X(splits[I].fc1_bias, "tokens_to_token.attention" AT ".mlp.fc1.bias", BIAS, has_split, nt)     \
+    X(splits[I].fc2_weight, "tokens_to_token.attention" AT ".mlp.fc2.weight", MATRIX, has_split,   \
+      nt, nt)                                                                                      \
+    X(splits[I].fc2_bias, "tokens_to_token.attention" AT ".mlp.fc2.bias", BIAS, has_split, nt)
+#define VIT_SPLIT_PARAMS(X)                                                                        \
+    VIT_SPLIT(X, 0, "1")                                                                           \
+    VIT_SPLIT(X, 1, "2")
 
 #define VIT_TOKEN_PARAMS(X)                                                                        \
     X(patch_norm_in_gain, "patch_embed.norm_in.weight", PIXEL_GAIN, has_patch_norm_in, npatch)     \
@@ -134,6 +163,10 @@ struct vit_params {
     struct {
         float *weight, *bias;
     } stem[VIT_STEM_MOST];
+    struct soft_split_params {
+        float *norm1_gain, *norm1_bias, *qkv_weight, *qkv_bias, *random_weight, *proj_weight,
+            *proj_bias, *norm2_gain, *norm2_bias, *fc1_weight, *fc1_bias, *fc2_weight, *fc2_bias;
+    } splits[VIT_SOFT_SPLITS];
     struct {
         float *weight[3], *bias[3];
     } objects[2]; /* scores and boxes */

@@ -27,11 +27,27 @@ size_t maps_floats(const struct maps *maps) {
     return size_times(maps->channels, size_times(maps->rows, maps->columns));
 }
 
+struct maps split_maps(const vit_config *c, size_t split, float *x) {
+    if (split == 0) return stem_maps(c, 0, x);
+    size_t step = split == 1 ? 4 : 8, t = c->token_width;
+    size_t H = c->image_size[0] / step, W = c->image_size[1] / step;
+    return (struct maps){x, t, H, W, 1, W * t, t};
+}
+
+size_t split_values(const vit_config *c, size_t split) {
+    return split == 0 ? 49 * c->channels : 9 * c->token_width;
+}
+
+size_t split_features(const vit_config *c) {
+    return c->tokens_to_token == VIT_SPLIT_PERFORMER ? c->token_width / 2 : 0;
+}
+
 size_t patch_side(const vit_config *c, int axis) {
-    return c->patch_size[axis] / stem_stride(c);
+    return c->tokens_to_token ? 3 : c->patch_size[axis] / stem_stride(c);
 }
 
 size_t patch_values(const vit_config *c) {
+    if (c->tokens_to_token) return split_values(c, VIT_SOFT_SPLITS);
     return size_times(stem_maps(c, c->stem_layers, NULL).channels,
                       size_times(patch_side(c, 0), patch_side(c, 1)));
 }

@@ -12,11 +12,16 @@ struct maps {
 /* The maps after `layer` convolutions; 0: the image. x: their numbers. */
 struct maps stem_maps(const vit_config *config, size_t layer, float *x);
 size_t maps_floats(const struct maps *maps);
+/* The maps after `split` of the two steps of tokens_to_token; 0: the image. */
+struct maps split_maps(const vit_config *config, size_t split, float *x);
+/* Numbers of a square that step `split` cuts out; and random features of a performer's keys, else 0. */
+size_t split_values(const vit_config *config, size_t split);
+size_t split_features(const vit_config *config);
 /* How many pixels lie from one position of the stem's last maps to the next. */
 size_t stem_stride(const vit_config *config);
 
-/* Rows (0) or columns (1) of a patch, and from one to the next, in positions of the stem's last
- * maps. */
+/* Rows (0) or columns (1) of a patch, and from one to the next, in positions of the last maps of the
+ * stem or of tokens_to_token. */
 size_t patch_side(const vit_config *config, int axis);
 size_t patch_step(const vit_config *config, int axis);
 /* The patches of a side of an image that has this many pixels there. */

@@ -57,6 +57,7 @@ static void state_lay_out(vit_state *state, struct arena *arena, const vit_model
     if (c->pool == VIT_POOL_ATTENTION || c->pool == VIT_POOL_PRR)
         pooling_lay_out(&state->head.pooling, arena, m, batch);
     stem_lay_out(&state->stem, arena, c, batch, false);
+    soft_split_lay_out(&state->split, arena, m, batch, threads);
     state->patches = arena_floats(arena, batch, vit_patches(c), patch_values(c));
 }
 
@@ -101,4 +102,10 @@ vit_status vit_state_init(vit_state **out, void *memory, size_t size, const vit_
 
 void vit_state_ablate(vit_state *state, const vit_ablation *without) {
     state->without = without ? *without : (vit_ablation){0};
+}
+
+struct maps patches_input(const vit_state *state, const float *images, size_t image) {
+    const vit_config *c = &state->model->config;
+    return c->tokens_to_token ? soft_split_input(c, &state->split, images, VIT_SOFT_SPLITS, image)
+                              : stem_input(c, &state->stem, images, c->stem_layers, image);
 }

@@ -8,6 +8,7 @@
 #include "stages/blocks.h"
 #include "stages/logits.h"
 #include "stages/patches.h"
+#include "stages/soft_split.h"
 #include "stages/stem.h"
 #include "stages/tokens.h"
 #include "state.h"
@@ -26,7 +27,8 @@ static void trace_tokens(vit_state *state, const float *image, const vit_trace *
     struct rows patches = {0, vit_patches(c)}, tokens = {0, vit_tokens(c)};
     float *x = state->block.x;
     stem_forward(m, &state->stem, state->scratch, image, 1, state->team);
-    struct maps from = stem_input(c, &state->stem, image, c->stem_layers, 0);
+    soft_split_forward(m, &state->split, image, 1, state->team);
+    struct maps from = patches_input(state, image, 0);
     patches_forward(m, x + vit_prefix(c) * c->width, state->patches, &from, patches);
     tokens_prefix(m, x, tokens);
     copy_tokens(trace->embedded, 0, x, c);

@@ -10,6 +10,7 @@
 #include "stages/blocks.h"
 #include "stages/logits.h"
 #include "stages/patches.h"
+#include "stages/soft_split.h"
 #include "stages/stem.h"
 #include "stages/tokens.h"
 #include "state.h"
@@ -30,7 +31,7 @@ static void run_tokens(void *context, size_t part, size_t parts) {
     struct rows share = rows_part(call->batch, T, part, parts);
     for (size_t i = 0; i < call->batch; i++) {
         float *x = call->state->block.x + i * T * D;
-        struct maps from = stem_input(c, &call->state->stem, call->images, c->stem_layers, i);
+        struct maps from = patches_input(call->state, call->images, i);
         patches_forward(m, x + prefix * D, call->state->patches + i * N * patch, &from,
                         rows_within(share, i * T + prefix, N));
         tokens_prefix(m, x, rows_within(share, i * T, T));
@@ -96,6 +97,7 @@ static void run_some(vit_state *state, const float *images, size_t batch, float 
     const vit_model *m = state->model;
     struct tokens_call call = {state, images, batch};
     stem_forward(m, &state->stem, state->scratch, images, batch, state->team);
+    soft_split_forward(m, &state->split, images, batch, state->team);
     team_run(state->team, run_tokens, &call);
     run_blocks(state, batch, taps);
     struct head_activations head = state->head;

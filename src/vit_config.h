@@ -15,7 +15,7 @@
 #include "config.def"
 /* clang-format on */
 
-enum { VIT_STEM_MOST = 6 };
+enum { VIT_STEM_MOST = 6, VIT_SOFT_SPLITS = 2 };
 
 /* The field of a key, by the key's type. */
 #define VIT_FIELD_SIZE(key, of) size_t key;

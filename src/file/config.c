@@ -311,6 +311,15 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
     if (strides && c->stem_layers)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: patch_stride: expected patch_size beside a stem");
+    for (int i = 0; i < 2 && c->tokens_to_token; i++)
+        if (strides || c->stem_layers || c->patch_size[i] != 16 || c->image_size[i] % 16)
+            return vit_fail(why, VIT_BAD_CONFIG,
+                            "config: tokens_to_token: expected patch_size [16, 16], which divides "
+                            "image_size, and neither a stem nor another patch_stride");
+    if (c->tokens_to_token == VIT_SPLIT_PERFORMER && c->token_width < 2)
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "config: token_width: expected a number from 2 up for a performer, got %z",
+                        c->token_width);
     for (int i = 0; i < 2; i++)
         if (c->patch_stride[0] ? !vit_grid(c, i) : c->image_size[i] % c->patch_size[i] > 0)
             return vit_fail(why, VIT_BAD_CONFIG,

@@ -72,8 +72,9 @@ vit_status weights_read_config(vit_config *c, const struct json *json, const str
         c->final_norm && c->pool != VIT_POOL_CLASS_MEAN && map_find(map, "fc_norm.weight");
     c->head_norm = fc_norm && map_find(map, "norm.weight");
     c->fc_norm = fc_norm && !c->head_norm;
-    c->patch_norm_in = map_find(map, "patch_embed.norm_in.weight") && !c->stem_layers;
-    c->patch_norm = map_find(map, "patch_embed.norm.weight") && !c->stem_layers;
+    bool of_pixels = !c->stem_layers && !c->tokens_to_token;
+    c->patch_norm_in = map_find(map, "patch_embed.norm_in.weight") && of_pixels;
+    c->patch_norm = map_find(map, "patch_embed.norm.weight") && of_pixels;
     c->norm_pre = map_find(map, "norm_pre.weight");
     if (c->norm_pre && !map_find(map, "patch_embed.proj.bias")) c->patch_bias = false;
     if (c->norm_pre && !map_find(map, "head.bias")) c->head_bias = false;

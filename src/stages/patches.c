@@ -9,6 +9,7 @@
 #include "model.h"
 #include "params.h"
 #include "shapes.h"
+#include "soft_split.h"
 #include "vit.h"
 
 /* The patch whose corner is at (top, left) → (C,P,Q). */
@@ -42,8 +43,11 @@ void patches_forward(const vit_model *m, float *x, float *patches, const struct 
     size_t K = patch_values(c), D = c->width;
     size_t P = patch_side(c, 0), Q = patch_side(c, 1), across = vit_grid(c, 1);
     for (size_t n = share.first; n < share.first + share.count; n++)
-        cut(patches + n * K, from, n / across * patch_step(c, 0), n % across * patch_step(c, 1), P,
-            Q);
+        if (c->tokens_to_token)
+            soft_split_cut(patches + n * K, from, VIT_SOFT_SPLITS, n, across);
+        else
+            cut(patches + n * K, from, n / across * patch_step(c, 0), n % across * patch_step(c, 1),
+                P, Q);
     x += share.first * D;
     patches += share.first * K;
     if (c->patch_norm_in)

@@ -181,6 +181,10 @@ static vit_status check_config(const vit_config *config, vit_error *why) {
         return vit_fail(
             why, VIT_BAD_CONFIG,
             "recipe: model: pool: expected class or mean, because no other can be trained");
+    if (config->tokens_to_token)
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "recipe: model: tokens_to_token: expected none, because no other can be "
+                        "trained");
     return VIT_OK;
 }
 

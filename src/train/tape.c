@@ -82,6 +82,7 @@ const char *vit_untrainable(const vit_config *c) {
         {c->norm_pre, "it norms the tokens before the blocks (norm_pre)"},
         {c->patch_norm_in, "it norms the patches' pixels (patch_embed.norm_in)"},
         {c->patch_norm, "it norms the patches' tokens (patch_embed.norm)"},
+        {c->tokens_to_token, "its patches are made by tokens_to_token"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i].found) return all[i].what;

@@ -56,11 +56,17 @@ static bool value_of(char out[64], const struct row *row, size_t index) {
 /* ---- Configs ------------------------------------------------------------ */
 
 static const char *const NEEDED[][2] = {
-    {"image_size", "[6,9]"}, {"patch_size", "[3,3]"}, {"channels", "1"},   {"width", "12"},
-    {"depth", "2"},          {"heads", "3"},          {"mlp_width", "17"}, {"classes", "3"},
+    {"image_size", "[32,48]"},
+    {"patch_size", "[16,16]"},
+    {"channels", "1"},
+    {"width", "12"},
+    {"depth", "2"},
+    {"heads", "3"},
+    {"mlp_width", "17"},
+    {"classes", "3"},
 };
 static const char *const PHOTO[][2] = {
-    {"kind", "\"photo\""}, {"mean", "[0]"}, {"resize", "[6,9]"}, {"std", "[1]"}, {"fill", "[9]"}};
+    {"kind", "\"photo\""}, {"mean", "[0]"}, {"resize", "[32,48]"}, {"std", "[1]"}, {"fill", "[9]"}};
 
 /* Appends members. `key` has `value`, or is left out if `value` is NULL. */
 static void append(char *out, const char *const (*members)[2], size_t count, const char *key,

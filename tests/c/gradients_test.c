@@ -140,6 +140,7 @@ static void check_scene(struct scene *s) {
 
 static void each_scene(void (*check)(struct scene *), bool stochastic) {
     for (size_t i = 0; i < CONFIGS_COUNT; i++) {
+        if (CONFIGS[i].config.tokens_to_token) continue; /* it has no backward pass */
         EACH_KERNELS(k) {
             struct scene s;
             if (k->packed) continue;

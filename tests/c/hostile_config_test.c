@@ -2,6 +2,12 @@
  * of its key, before any weight is read. */
 #include "hostile.h"
 
+#define SMALL                                                                                      \
+    "\"image_size\":[4,4],\"patch_size\":[2,2],\"channels\":1,\"width\":4,\"depth\":1,\"heads\""
+#define LARGER                                                                                     \
+    "\"image_size\":[16,16],\"patch_size\":[16,16],\"channels\":1,\"width\":4,\"depth\":1,"
+#define SPLIT_OF(width, more)                                                                      \
+    "\"tokens_to_token\":\"performer\",\"token_width\":" width more ",\"heads\""
 #define PREPARE "{\"kind\":\"digit\"}"
 #define PHOTO(more) "{\"kind\":\"photo\",\"mean\":[0],\"std\":[1]" more "}"
 
@@ -62,6 +68,20 @@ static const struct {
     {"a stem of half a pair", "\"heads\"", "\"stem\":[[1]],\"heads\"", "stem"},
     {"a stem of too many", "\"heads\"", "\"stem\":[1,1,1,1,1,1,1],\"heads\"", "stem"},
     {"a stem too deep for the patch size", "\"heads\"", "\"stem\":[1,1],\"heads\"", "stem"},
+    {"another split", "\"heads\"", "\"tokens_to_token\":\"linear\",\"heads\"",
+     "none, transformer or performer"},
+    {"a split for patches of another size", "\"heads\"", SPLIT_OF("2", ""),
+     "tokens_to_token: expected patch_size"},
+    {"a split behind a stem", SMALL, LARGER SPLIT_OF("8", ",\"stem\":[[1,1]]"),
+     "tokens_to_token: expected patch_size"},
+    {"a split of overlapping patches", SMALL, LARGER SPLIT_OF("8", ",\"patch_stride\":[8,16]"),
+     "tokens_to_token: expected patch_size"},
+    {"a split that leaves pixels over", SMALL,
+     "\"image_size\":[16,24],\"patch_size\":[16,16],\"channels\":1,\"width\":4,\"depth\":"
+     "1," SPLIT_OF("8", ",\"patch_stride\":[16,16]"),
+     "tokens_to_token: expected patch_size"},
+    {"a performer without features", SMALL, LARGER SPLIT_OF("1", ""), "token_width"},
+    {"an absurd token_width", SMALL, LARGER SPLIT_OF("4097", ""), "token_width"},
     {"another attention", "\"standard\"", "\"linear\"", "attention"},
     {"a label too few", "[\"no\",\"yes\"]", "[\"no\"]", "labels"},
     {"a label that is no string", "[\"no\",\"yes\"]", "[0,1]", "labels"},
@@ -95,6 +115,8 @@ TEST("a config that is not the file's is refused by the name of a tensor") {
            "expected");
     expect("a stem", file_of(replaced(CONFIG, "\"heads\"", "\"stem\":[1],\"heads\"")),
            VIT_BAD_TENSOR, "backbone.0");
+    expect("a split", file_of(replaced(CONFIG, SMALL, LARGER SPLIT_OF("8", ""))), VIT_BAD_TENSOR,
+           "tokens_to_token.attention1.norm1.weight");
 }
 
 TEST("sincos2d positions are refused unless the width is a multiple of four") {

@@ -48,17 +48,22 @@ static size_t any_size(uint64_t *seed, size_t most) {
 static void any_config(char *json, size_t size, uint64_t *seed) {
     static const char *const POSITIONS[] = {"none", "learned", "sincos1d", "relative"};
     static const char *const POOLS[] = {"mean", "attention"};
-    size_t stem = random_below(seed, 4), P = any_size(seed, 256) << stem,
-           Q = any_size(seed, 256) << stem;
+    static const char *const SPLITS[] = {"none", "transformer", "performer"};
+    size_t split = random_below(seed, 5) ? 0 : 1 + random_below(seed, 2);
+    size_t stem = split ? 0 : random_below(seed, 4);
+    size_t P = split ? 16 : any_size(seed, 256) << stem,
+           Q = split ? 16 : any_size(seed, 256) << stem;
     size_t heads = any_size(seed, 64), d = any_size(seed, 1024);
     snprintf(json, size,
              "{\"image_size\":[%zu,%zu],\"patch_size\":[%zu,%zu],\"channels\":%zu,\"width\":%zu,"
              "\"depth\":%zu,\"heads\":%zu,\"mlp_width\":%zu,\"classes\":%zu,\"position\":\"%s\","
-             "\"pool\":\"%s\",\"prefix\":[],\"attention\":\"%s\",\"stem\":[",
+             "\"pool\":\"%s\",\"prefix\":[],\"attention\":\"%s\",\"tokens_to_token\":\"%s\","
+             "\"token_width\":%zu,\"stem\":[",
              P * any_size(seed, 16384 / P), Q * any_size(seed, 16384 / Q), P, Q,
              any_size(seed, 1024), heads * d, any_size(seed, 1024), heads, any_size(seed, 262144),
              any_size(seed, 1000000), POSITIONS[random_below(seed, 4)],
-             POOLS[random_below(seed, 2)], random_below(seed, 2) ? "standard" : "per_head");
+             POOLS[random_below(seed, 2)], random_below(seed, 2) ? "standard" : "per_head",
+             SPLITS[split], any_size(seed, 4096));
     for (size_t i = 0; i < stem; i++)
         snprintf(json + strlen(json), size - strlen(json), i ? ",%zu" : "%zu",
                  any_size(seed, 4096));

@@ -68,8 +68,8 @@ static void add_changed(struct foreign *f, const struct st_tensor *t, const uint
             swap_axes(y, x, 1, rows, each);
             add(f, name, y, (const size_t[]){each, rows}, 2);
         } else if (!strcmp(t->name, "patch_embed.proj.weight") && !c->stem_layers) {
-            size_t area = each / c->channels;
-            if (kind % 2) swap_axes(y, x, rows, c->channels, area);
+            size_t channels = t->shape[1], area = each / channels;
+            if (kind % 2) swap_axes(y, x, rows, channels, area);
             add(f, name, kind % 2 ? y : x, (const size_t[]){rows, each}, 2);
         } else if (strstr(t->name, ".norm_in.") && kind % 2) {
             swap_axes(y, x, 1, c->channels, t->count / c->channels);

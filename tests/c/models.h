@@ -16,6 +16,9 @@
     .position = VIT_LEARNED, .residual = true, .qkv_bias = true, .patch_bias = true,               \
     .head_bias = true, .class_tokens = 1, .rotary_base = 100
 
+/* Of T2T-ViT, with tokens_to_token. */
+#define SPLIT .image_size = {16, 32}, .patch_size = {16, 16}, .token_width = 5
+
 struct named_config {
     const char *name;
     vit_config config;
@@ -126,6 +129,18 @@ static const struct named_config CONFIGS[] = {
      {TINY, .image_size = {8, 12}, .patch_size = {4, 4}, .depth = 0, .pool = VIT_POOL_MEAN,
       .class_tokens = 0, .position = VIT_POSITION_NONE, .stem_layers = 2,
       .stem = {{3, 2}, {5, 2}}}},
+    {"tokens to tokens by a transformer, more than are attended at once",
+     {TINY, SPLIT, .tokens_to_token = VIT_SPLIT_TRANSFORMER, .image_size = {32, 80},
+      .channels = 2}},
+    {"tokens to tokens by a performer, mean without a prefix",
+     {TINY, SPLIT, .tokens_to_token = VIT_SPLIT_PERFORMER, .class_tokens = 0, .pool = VIT_POOL_MEAN,
+      .channels = 3}},
+    {"tokens to tokens wide enough for every tile, one patch, no blocks",
+     {TINY, SPLIT, .tokens_to_token = VIT_SPLIT_TRANSFORMER, .token_width = 37,
+      .image_size = {16, 16}, .depth = 0, .pool = VIT_POOL_MEAN, .class_tokens = 0}},
+    {"tokens to tokens by a wide performer",
+     {TINY, SPLIT, .tokens_to_token = VIT_SPLIT_PERFORMER, .token_width = 40,
+      .image_size = {48, 32}, .activation = VIT_QUICK_GELU}},
     {"no residual connections", {TINY, .residual = false}},
     {"no residual connections, post norm, layer_scale, two tokens go on",
      {TINY, .residual = false, .norm = VIT_POST, .layer_scale = true, .distillation_tokens = 1}},
@@ -147,6 +162,7 @@ static inline const char *config_json(const vit_config *c) {
                                             "sincos2d", "relative", "rotary"};
     static const char *const PLACES[] = {"minus_1_to_1", "from_0", "from_1"};
     static const char *const BOOLS[] = {"false", "true"};
+    static const char *const SPLITS[] = {"none", "transformer", "performer"};
     static char text[1024], prefix[256], stem[64], more[256];
     size_t tokens = c->class_tokens + c->distillation_tokens + c->register_tokens;
     prefix[0] = stem[0] = '\0';
@@ -168,6 +184,10 @@ static inline const char *config_json(const vit_config *c) {
     if (c->rotary_grid[0])
         snprintf(more + strlen(more), sizeof more - strlen(more), ",\"rotary_grid\":[%zu,%zu]",
                  c->rotary_grid[0], c->rotary_grid[1]);
+    if (c->tokens_to_token)
+        snprintf(more + strlen(more), sizeof more - strlen(more),
+                 ",\"tokens_to_token\":\"%s\",\"token_width\":%zu", SPLITS[c->tokens_to_token],
+                 c->token_width);
     for (size_t i = 0; i < c->stem_layers; i++)
         snprintf(stem + strlen(stem), sizeof stem - strlen(stem), i ? ",[%zu,%zu]" : "[%zu,%zu]",
                  c->stem[i].channels, c->stem[i].stride);

@@ -467,14 +467,16 @@ TEST("a teacher must standardise every channel as the recipe does") {
 
 TEST("a model without a backward pass is refused, and the message says why") {
     struct data_set bars = make_bars(60);
-    for (size_t i = 0; i < 5; i++) {
-        static const char *const WHY[] = {"no head", "its pool", "norm_pre", "norm_in", ".norm)"};
+    for (size_t i = 0; i < 6; i++) {
+        static const char *const WHY[] = {"no head", "its pool", "norm_pre",
+                                          "norm_in", ".norm)",   "tokens_to_token"};
         struct recipe recipe = recipe_of(RECIPE);
         vit_config *c = &recipe.config;
         CHECK(!vit_untrainable(c), "%s", vit_untrainable(c));
         if (i == 0) c->classes = 0;
         if (i == 1) c->pool = VIT_POOL_MAX;
         c->norm_pre = i == 2, c->patch_norm_in = i == 3, c->patch_norm = i == 4;
+        if (i == 5) c->tokens_to_token = VIT_SPLIT_TRANSFORMER;
         CHECK(vit_untrainable(c) && strstr(vit_untrainable(c), WHY[i]), "obstacle %zu", i);
         expect_refusal(&(struct train_job){.recipe = &recipe, .data = &bars}, VIT_BAD_CONFIG,
                        "this model has no backward pass: it");

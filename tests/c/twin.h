@@ -174,6 +174,97 @@ static inline double *twin_convolution(const struct twin *t, const double *maps,
     return out;
 }
 
+/* Number i of square `at`, which is cut from maps (C,H,W) with 0 beyond the edge. */
+static inline double twin_cut(const double *maps, size_t C, size_t H, size_t W, size_t side,
+                              size_t step, size_t beyond, size_t at, size_t i) {
+    size_t across = (W + 2 * beyond - side) / step + 1;
+    size_t y = at / across * step + i / side % side, x = at % across * step + i % side;
+    bool inside = y >= beyond && x >= beyond && y < H + beyond && x < W + beyond;
+    return inside && i / side / side < C ? maps[(i / side / side * H + y - beyond) * W + x - beyond]
+                                         : 0;
+}
+
+/* v (N,t) = what queries, keys and values (N,3t) give by softmax, with scores divided by √K. */
+static inline void twin_split_attention(double *y, const double *qkv, size_t N, size_t t,
+                                        size_t K) {
+    double *scores = doubles(N);
+    for (size_t a = 0; a < N; a++) {
+        for (size_t b = 0; b < N; b++) {
+            scores[b] = 0;
+            for (size_t i = 0; i < t; i++)
+                scores[b] += qkv[a * 3 * t + i] * qkv[b * 3 * t + t + i] / sqrt((double)K);
+        }
+        twin_softmax(scores, N);
+        for (size_t i = 0; i < t; i++) {
+            y[a * t + i] = 0;
+            for (size_t b = 0; b < N; b++) y[a * t + i] += scores[b] * qkv[b * 3 * t + 2 * t + i];
+        }
+    }
+    free(scores);
+}
+
+/* The same by m random features w (m,t), of keys, queries and values (N,3t). The score of a pair is
+ * the product of its features, Σ exp(w·k - |k|²/2)·exp(w·q - |q|²/2) / m, and the scores' sum, plus
+ * 1e-8, divides. */
+static inline void twin_performer(double *y, const double *kqv, const double *w, size_t N,
+                                  size_t t) {
+    size_t m = t / 2;
+    double *features = doubles(N * 2 * m);
+    for (size_t a = 0; a < 2 * N; a++) {
+        const double *x = kqv + a / 2 * 3 * t + a % 2 * t;
+        double square = 0;
+        for (size_t i = 0; i < t; i++) square += x[i] * x[i];
+        twin_linear(features + a * m, x, w, NULL, m, t);
+        for (size_t i = 0; i < m; i++) features[a * m + i] = exp(features[a * m + i] - square / 2);
+    }
+    for (size_t a = 0; a < N; a++) {
+        double sum = 1e-8;
+        memset(y + a * t, 0, t * sizeof *y);
+        for (size_t b = 0; b < N; b++) {
+            double score = 0;
+            for (size_t i = 0; i < m; i++)
+                score += features[(2 * a + 1) * m + i] * features[2 * b * m + i] / (double)m;
+            sum += score;
+            for (size_t i = 0; i < t; i++) y[a * t + i] += score * kqv[b * 3 * t + 2 * t + i];
+        }
+        for (size_t i = 0; i < t; i++) y[a * t + i] /= sum;
+    }
+    free(features);
+}
+
+/* One of the two steps of tokens_to_token: maps (C,H,W) → maps (t,H/step,W/step). */
+static inline double *twin_split(const struct twin *t, const double *maps, size_t index, size_t C,
+                                 size_t H, size_t W) {
+    size_t side = index ? 3 : 7, step = index ? 2 : 4, beyond = index ? 1 : 2;
+    size_t n = t->c.token_width, K = C * side * side, N = H / step * (W / step);
+    bool features = t->c.tokens_to_token == VIT_SPLIT_PERFORMER;
+#define OF(name) twin_tensor(t, "tokens_to_token.attention%zu." name, index + 1)
+    double *cut = doubles(K), *qkv = doubles(N * 3 * n), *mixed = doubles(N * n);
+    double *out = doubles(n * N), *x = doubles(n), *in = doubles(n), *wide = doubles(n);
+    for (size_t a = 0; a < N; a++) {
+        for (size_t i = 0; i < K; i++) cut[i] = twin_cut(maps, C, H, W, side, step, beyond, a, i);
+        twin_norm(cut, cut, OF("norm1.weight"), OF("norm1.bias"), t->c.norm_eps, K);
+        twin_linear(qkv + a * 3 * n, cut, OF("attn.qkv.weight"), OF("attn.qkv.bias"), 3 * n, K);
+    }
+    if (features)
+        twin_performer(mixed, qkv, OF("w"), N, n);
+    else
+        twin_split_attention(mixed, qkv, N, n, K);
+    for (size_t a = 0; a < N; a++) {
+        twin_linear(x, mixed + a * n, OF("attn.proj.weight"), OF("attn.proj.bias"), n, n);
+        for (size_t i = 0; i < n; i++) x[i] += qkv[a * 3 * n + 2 * n + i];
+        twin_norm(in, x, OF("norm2.weight"), OF("norm2.bias"), t->c.norm_eps, n);
+        twin_linear(wide, in, OF("mlp.fc1.weight"), OF("mlp.fc1.bias"), n, n);
+        for (size_t i = 0; i < n; i++) wide[i] = twin_activation((int)t->c.activation, wide[i]);
+        twin_linear(in, wide, OF("mlp.fc2.weight"), OF("mlp.fc2.bias"), n, n);
+        for (size_t i = 0; i < n; i++) out[i * N + a] = x[i] + in[i];
+    }
+#undef OF
+    double *const all[] = {cut, qkv, mixed, x, in, wide};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+    return out;
+}
+
 /* image (C,H,W) → patches (N,D). The stem comes first; then each patch is cut out channel by
  * channel, row by row. */
 static inline void twin_patches(double *out, const struct twin *t, const float *image) {
@@ -192,6 +283,12 @@ static inline void twin_patches(double *out, const struct twin *t, const float *
         maps = next, C = c->stem[layer].channels;
         H /= stride, W /= stride, P /= stride, Q /= stride, down /= stride, across /= stride;
     }
+    for (size_t index = 0; index < 2 && c->tokens_to_token; index++) {
+        double *next = twin_split(t, maps, index, C, H, W);
+        free(maps);
+        maps = next, C = c->token_width, P = Q = 3;
+        H /= index ? 2 : 4, W /= index ? 2 : 4;
+    }
     double *patch = doubles(C * P * Q);
     for (size_t n = 0; n < t->N; n++) {
         size_t at = 0;
@@ -199,7 +296,10 @@ static inline void twin_patches(double *out, const struct twin *t, const float *
             for (size_t row = 0; row < P; row++)
                 for (size_t column = 0; column < Q; column++) {
                     size_t y = n / columns * down + row, x = n % columns * across + column;
-                    patch[at++] = maps[(channel * H + y) * W + x];
+                    bool soft = c->tokens_to_token;
+                    patch[at] = soft ? twin_cut(maps, C, H, W, 3, 2, 1, n, at)
+                                     : maps[(channel * H + y) * W + x];
+                    at++;
                 }
         twin_linear(out + n * c->width, patch, w, bias, c->width, at);
     }

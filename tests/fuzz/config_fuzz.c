@@ -31,6 +31,8 @@ static struct plan plan_of(const vit_config *c) {
                      .distillation = c->distillation_tokens,
                      .registers = c->register_tokens,
                      .stem_layers = c->stem_layers,
+                     .split = c->tokens_to_token,
+                     .token_width = c->token_width,
                      .patch_bias = c->patch_bias,
                      .head_bias = c->head_bias,
                      .head_dist = c->classes && c->distillation_tokens,

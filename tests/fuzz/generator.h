@@ -35,6 +35,7 @@ struct plan {
     bool final_norm, qkv_bias, qk_norm, layer_scale, no_residual, per_head, labels;
     size_t class_tokens, distillation, registers, prepare;
     size_t stem_layers, stem[6][2];
+    size_t split, token_width; /* tokens_to_token: the index of its word */
     bool norm_in, patch_norm, norm_pre, fc_norm, patch_bias, head_bias, head_dist;
     size_t position_rows; /* in the file; 0: no positions are there */
     size_t resize;        /* an index of its word */

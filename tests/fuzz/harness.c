@@ -130,6 +130,7 @@ void expect_planned(const struct made *made, const vit_model *model) {
                  {"mlp_width", c->mlp_width, p->mlp_width},
                  {"mlp", c->mlp, p->gated},
                  {"mlp_norm", c->mlp_norm, p->mlp_norm},
+                 {"tokens_to_token", c->tokens_to_token, p->split},
                  {"pool_heads", pool_heads(c), p->pool_heads ? p->pool_heads : p->heads},
                  {"classes", c->classes, p->classes},
                  {"tokens", vit_tokens(c), plan_tokens(p)},
@@ -161,6 +162,10 @@ bool affordable(const vit_model *model, size_t batch) {
     work += (double)c->depth * T * (4 * D * A + 2 * D * (double)c->mlp_width + 2 * T * A);
     for (size_t i = 0; i < c->stem_layers; i++, in = (double)c->stem[i - 1].channels)
         work += pixels * 9 * in * (double)c->stem[i].channels;
+    for (size_t split = 0; split < VIT_SOFT_SPLITS && c->tokens_to_token; split++) {
+        double N = split ? pixels / 64 : pixels / 16, t = (double)c->token_width;
+        work += N * t * (3 * (double)split_values(c, split) + 2 * N + 4 * t);
+    }
     double maps = (double)c->depth * (double)c->heads * T * T;
     return (double)batch * (work + pixels * (double)c->channels + maps) < 1e6;
 }

@@ -71,12 +71,12 @@ static uint64_t other(uint64_t n, struct tape *t) {
 
 #define AT(field) offsetof(struct plan, field)
 static const size_t SIZES[] = {
-    AT(image[0]),       AT(image[1]),     AT(patch[0]),      AT(patch[1]),      AT(channels),
-    AT(width),          AT(depth),        AT(heads),         AT(head_width),    AT(mlp_width),
-    AT(classes),        AT(class_tokens), AT(distillation),  AT(registers),     AT(stem_layers),
-    AT(stem[0][0]),     AT(stem[1][0]),   AT(stem[0][1]),    AT(stem[5][0]),    AT(position_rows),
-    AT(width),          AT(mlp_width),    AT(classes),       AT(position_rows), AT(pool_heads),
-    AT(pool_mlp_width), AT(rotary.base),  AT(rotary.grid[1])};
+    AT(image[0]),       AT(image[1]),     AT(patch[0]),     AT(patch[1]),      AT(channels),
+    AT(width),          AT(depth),        AT(heads),        AT(head_width),    AT(mlp_width),
+    AT(classes),        AT(class_tokens), AT(distillation), AT(registers),     AT(stem_layers),
+    AT(stem[0][0]),     AT(stem[1][0]),   AT(stem[0][1]),   AT(stem[5][0]),    AT(position_rows),
+    AT(width),          AT(mlp_width),    AT(classes),      AT(position_rows), AT(pool_heads),
+    AT(pool_mlp_width), AT(rotary.base),  AT(token_width),  AT(rotary.grid[1])};
 static const size_t BOOLS[] = {
     AT(final_norm),   AT(qkv_bias),       AT(qk_norm),       AT(layer_scale), AT(per_head),
     AT(labels),       AT(norm_in),        AT(patch_norm),    AT(norm_pre),    AT(fc_norm),
@@ -86,7 +86,7 @@ static const size_t BOOLS[] = {
 static const struct {
     size_t at, count;
 } WORDS[] = {{AT(norm), 2},    {AT(activation), 6}, {AT(position), POSITIONS}, {AT(pool), POOLS},
-             {AT(prepare), 4}, {AT(resize), 5},     {AT(rotary.places), 3}};
+             {AT(prepare), 4}, {AT(resize), 5},     {AT(rotary.places), 3},    {AT(split), 3}};
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
 /* Keeps the plan so small that the generator can write it down, with no 0 to divide by. */

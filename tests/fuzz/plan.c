@@ -42,6 +42,10 @@ static void draw_image(struct plan *p, struct tape *t) {
     p->image[0] = rows * p->patch[0], p->image[1] = columns * p->patch[1];
     static const size_t CHANNELS[] = {1, 3, 2, 4, 5};
     p->channels = CHANNELS[tape_below(t, 5)];
+    if (p->stem_layers || !tape_chance(t, 8)) return;
+    p->split = 1 + tape_below(t, 2);
+    p->token_width = 2 + tape_below(t, 9);
+    for (int i = 0; i < 2; i++) p->patch[i] = 16, p->image[i] = 16 * (1 + tape_below(t, 2));
 }
 
 static void draw_prefix(struct plan *p, struct tape *t) {
@@ -179,7 +183,8 @@ static const char *may_fail(const struct plan *p) {
     bool learned = p->position == LEARNED || (beside && p->position_rows);
     if (!p->class_tokens && p->registers && learned && p->position_rows != plan_tokens(p))
         return "a position of a class token that is not there";
-    if (p->norm_in && p->stem_layers) return "a norm of the patches behind a stem";
+    if (p->norm_in && (p->stem_layers || p->split))
+        return "a norm of the patches behind a stem or a split";
     return NULL;
 }
 
@@ -319,6 +324,9 @@ size_t plan_json(char *text, size_t room, const struct plan *p) {
     put_prefix(&out, p);
     if (p->position == ROTARY) put_rotary(&out, p);
     if (p->stem_layers) put_stem(&out, p);
+    if (p->split)
+        PUT(&out, ",\"tokens_to_token\":\"%s\",\"token_width\":%zu",
+            p->split == 1 ? "transformer" : "performer", p->token_width);
     if (p->labels) put_labels(&out, p);
     put_prepare(&out, p);
     if (p->variant) PUT(&out, ",\"temperature\":1.5,\"uncertain_below\":0.25");

@@ -43,10 +43,28 @@ static void add_stem(struct tensors *all, const struct plan *p) {
     }
 }
 
+/* The two steps of tokens_to_token. */
+static void add_splits(struct tensors *all, const struct plan *p) {
+    size_t n = p->token_width, K = 49 * p->channels;
+    for (size_t i = 1; i <= 2 && p->split; i++, K = 9 * n) {
+        char name[NAME_ROOM];
+#define IN(part) (snprintf(name, sizeof name, "tokens_to_token.attention%zu." part, i), name)
+        add_pair(all, GAIN, IN("norm1"), K, 0, true);
+        add_pair(all, MATRIX, IN("attn.qkv"), 3 * n, K, p->split == 2);
+        if (p->split == 2) ADD(MATRIX, IN("w"), n / 2, n);
+        add_pair(all, MATRIX, IN("attn.proj"), n, n, true);
+        add_pair(all, GAIN, IN("norm2"), n, 0, true);
+        add_pair(all, MATRIX, IN("mlp.fc1"), n, n, true);
+        add_pair(all, MATRIX, IN("mlp.fc2"), n, n, true);
+#undef IN
+    }
+}
+
 static void add_embedding(struct tensors *all, const struct plan *p) {
     size_t stride = 1, C = p->channels, D = p->width;
     for (size_t i = 0; i < p->stem_layers; i++) stride *= p->stem[i][1], C = p->stem[i][0];
     size_t P = p->patch[0] / stride, Q = p->patch[1] / stride;
+    if (p->split) C = p->token_width, P = Q = 3;
     if (p->norm_in) add_pair(all, GAIN, "patch_embed.norm_in", C * P * Q, 0, true);
     ADD(MATRIX, "patch_embed.proj.weight", D, C, P, Q);
     if (p->patch_bias) ADD(VECTOR, "patch_embed.proj.bias", D);
@@ -152,6 +170,7 @@ static void change(struct tensors *all, const struct plan *p) {
 void tensors_make(struct tensors *all, const struct plan *p) {
     all->count = 0;
     add_stem(all, p);
+    add_splits(all, p);
     add_embedding(all, p);
     for (size_t i = 0; i < p->depth; i++) add_block(all, p, i);
     if (p->final_norm) add_pair(all, GAIN, p->fc_norm ? "fc_norm" : "norm", p->width, 0, true);

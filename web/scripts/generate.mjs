@@ -153,11 +153,11 @@ function words() {
 function tensors() {
   const namesIn = (macro) => {
     const [body] = read("src/params.h").match(new RegExp(`#define ${macro}\\([^]*?[^\\\\]\\n`));
-    return [...body.matchAll(/\bX\([^"]*"((?:[^"]|" AT ")*)"|\bVIT_CONVOLUTION\(X, \d+, "(\d+)"\)|\bVIT_OBJECT_MLP\(X, objects\[\d\], "(\w+)"/g)].flatMap(([, name, at, mlp]) =>
-      (at !== undefined ? namesIn("VIT_CONVOLUTION").map((part) => part.replace('" AT "', at))
+    return [...body.matchAll(/\bX\([^"]*"((?:[^"]|" AT ")*)"|\b(VIT_CONVOLUTION|VIT_SPLIT)\(X, \d+, "(\d+)"\)|\bVIT_OBJECT_MLP\(X, objects\[\d\], "(\w+)"/g)].flatMap(([, name, macro, at, mlp]) =>
+      (at !== undefined ? namesIn(macro).map((part) => part.replace('" AT "', at))
         : mlp !== undefined ? namesIn("VIT_OBJECT_MLP").map((part) => mlp + part) : [name]));
   };
-  const rest = ["VIT_STEM_PARAMS", "VIT_TOKEN_PARAMS", "VIT_HEAD_PARAMS", "VIT_OBJECT_PARAMS"].flatMap(namesIn);
+  const rest = ["VIT_STEM_PARAMS", "VIT_SPLIT_PARAMS", "VIT_TOKEN_PARAMS", "VIT_HEAD_PARAMS", "VIT_OBJECT_PARAMS"].flatMap(namesIn);
   return NOTE +
     list("TENSORS", "The tensors of src/params.h outside the blocks.", rest) +
     list("BLOCK_TENSORS", "A block's tensors; before each comes \"blocks.0.\" and so on.", namesIn("VIT_BLOCK_PARAMS"));
