@@ -21,6 +21,7 @@ import torch
 from make import BATCH, DEFAULTS, DTYPES, VisionTransformer, draw_weights, write_safetensors
 from others import (Bare, Beit, Blip, MeanOfAll, Refined, RelPos, Siglip, VitPytorch, VitPytorchMean, of_a_tutorial,
                     of_encoder, of_torchvision)
+from t2t import T2T
 
 # ---- Our names → theirs ----------------------------------------------------------------
 
@@ -436,6 +437,10 @@ def as_dinov2_swiglu(tensors):
     return {n.replace("mlp.fc1", "mlp.weights_in").replace("mlp.fc2", "mlp.weights_out"): t for n, t in out.items()}
 
 
+def as_t2t(tensors):
+    return renamed(tensors, [("patch_embed", "tokens_to_token")])
+
+
 def as_perception_encoder(tensors):
     out = renamed(without(tensors, "head."), OPEN_CLIP)
     out["positional_embedding"] = out["positional_embedding"][0]
@@ -654,6 +659,13 @@ OURS_POOLED = {
     "timm_pe_spatial": (lambda tensors: as_deit3(headless(tensors)), dict(
         PE_CORE, pool="mean", layer_scale=True, final_norm=False)),
 }
+T2T_VIT = dict(
+    MODEL=T2T, image_size=[48, 48], patch_size=[16, 16], channels=3, width=24, heads=2, mlp_width=30,
+    norm_eps=1e-5, qkv_bias=False, position="sincos1d", HOLD=True, token_width=8)
+OURS_SPLIT = {
+    "t2t_vit_t": (as_t2t, dict(T2T_VIT, tokens_to_token="transformer", image_size=[32, 48])),
+    "t2t_vit": (as_t2t, dict(T2T_VIT, tokens_to_token="performer")),
+}
 
 
 HEADLESS = ["dinov3", "facebook_dinov3", "perception_encoder", "vit_without_head", "dinov2", "dinov2_registers", "siglip", "siglip_of_timm",
@@ -678,7 +690,7 @@ def make_other(name, seed):
 
 
 def make_ours(name, seed):
-    rename, differs = {**OURS, **OURS_LATER, **OURS_LATEST, **OURS_ROTARY, **OURS_POOLED}[name]
+    rename, differs = {**OURS, **OURS_LATER, **OURS_LATEST, **OURS_ROTARY, **OURS_POOLED, **OURS_SPLIT}[name]
     case = {**DEFAULTS, **differs}
     random = torch.Generator().manual_seed(seed)
     model = case.get("MODEL", VisionTransformer)(case)
@@ -705,7 +717,8 @@ def main():
     torch.set_default_dtype(torch.float64)
     cases = [*enumerate([*OTHERS, *OURS], start=1), *enumerate(OTHERS_LATER, start=100),
              *enumerate(OURS_LATER, start=200), *enumerate(OURS_LATEST, start=300),
-             *enumerate(OURS_ROTARY, start=400), *enumerate(OURS_POOLED, start=500)]
+             *enumerate(OURS_ROTARY, start=400), *enumerate(OURS_POOLED, start=500),
+             *enumerate(OURS_SPLIT, start=600)]
     for seed, name in cases:
         other = name in OTHERS or name in OTHERS_LATER
         tensors, dtype, results = (make_other if other else make_ours)(name, seed)

@@ -79,6 +79,8 @@ const MODELS = {
   timm_pe_spatial: { heads: 2 },
   blip: { heads: 2 },
   blip_retrieval: { heads: 2 },
+  t2t_vit_t: { heads: 2, image_size: [32, 48] },
+  t2t_vit: { heads: 2 },
 };
 
 /** The header of a file, as web/load/header.ts reads it. */

@@ -22,6 +22,7 @@ const FAMILIES = {
   timm_map_registers: { heads: 2, activation: "gelu", pool_prefix: false },
   timm_prr: { heads: 2, pool: "prr" },
   timm_rope: { heads: 2, image_size: [12, 12] },
+  t2t_vit: { heads: 2 },
   timm_eva02: { heads: 2 },
   dinov3: { heads: 2, image_size: [8, 16] },
   perception_encoder: { heads: 2 },

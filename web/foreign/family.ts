@@ -51,6 +51,8 @@ export interface Family {
   readonly mean?: boolean;
   /** Whether what is pooled is normed again. */
   readonly normsTwice?: boolean;
+  /** What makes its patches, if its code has more for that than a projection: `channels`, `patch_size`, and further keys. */
+  readonly patches?: (tensors: Tensors) => { readonly channels: number; readonly patch_size: readonly [number, number] } & Json;
   /** The order of a patch's pixels, if the patches' projection may be a matrix. */
   readonly patchOrder?: VitConfig["patch_order"];
   /** Whether attention with one head as wide as the token has no projection, and means include the prefix. */

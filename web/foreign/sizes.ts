@@ -168,6 +168,8 @@ class Completion {
     const proj = this.#checkpoint.tensor("patch_embed.proj.weight");
     if (!proj) throw this.#missing("patch_embed.proj.weight");
     const { shape } = proj;
+    const made = this.#checkpoint.family.patches?.(this.#checkpoint);
+    if (made) return { width: shape[0] ?? 0, channels: made.channels, patch: made.patch_size };
     const [width = 0, C = 0, P = 0, Q = 0] = shape;
     const given = this.#isGiven("patch_size") ? pairOf(this.#given.patch_size) : undefined;
     if (shape.length === 4) {
@@ -290,11 +292,13 @@ class Completion {
     }
     for (const key of ["norm", "norm_eps", "activation", "position"] as const) if (this.#assumes(key)) this.#assume(key);
     const isMatrix = checkpoint.tensor("patch_embed.proj.weight")?.shape.length === 2;
-    const patch_order = isMatrix ? family.patchOrder ?? "channels_last" : undefined;
+    const made = family.patches?.(checkpoint);
+    const patch_order = isMatrix && !made ? family.patchOrder ?? "channels_last" : undefined;
     if (patch_order === "channels_first" && channels > 1) this.#assume("patch_order");
     const normed = checkpoint.has("norm_pre.weight");
     const width = checkpoint.tensor("norm.weight")?.count ?? 0;
     return {
+      ...made,
       ...family.fixed,
       ...(family.epsilons && hasOwn(family.epsilons, width) && { norm_eps: family.epsilons[width] }),
       ...this.#rotary(),
