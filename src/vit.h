@@ -260,8 +260,8 @@ struct vit_taps {
     float *tokens; /* (B,T,D): the tokens after the last block and the final norm */
     float *pooled; /* (B,D): what feeds the head; for class_mean its first D numbers */
     float
-        *views; /* (B,h,prefix,T): the prefix's rows of the last layer's attention, which take less
-                      memory than all rows; only of a model with detections */
+        *views; /* (B,h,prefix,T): the prefix's rows of the last layer's attention, in place of all
+                      its rows; only of a model with detections */
 };
 
 /* A part of some work: does the index-th of `count` shares. */

@@ -47,7 +47,7 @@ static struct outputs outputs_new(const vit_config *c, size_t batch, const uint8
     size_t T = vit_tokens(c), D = c->width;
     size_t maps = wanted_layers(masks, c->depth),
            streams = wanted_layers(masks + c->depth, c->depth);
-    struct outputs o = {{batch * c->classes, batch * maps * c->heads * T * T,
+    struct outputs o = {{batch * vit_logits(c), batch * maps * c->heads * T * T,
                          batch * streams * T * D, batch * T * D, batch * D},
                         NULL,
                         NULL,
@@ -78,7 +78,12 @@ static struct outputs run(const struct subject *s, size_t first, size_t batch, s
                           vit_team *team) {
     const vit_config *c = vit_model_config(s->model);
     struct outputs o = outputs_new(c, batch, s->masks, s->wants);
-    vit_taps taps = {o.attention, s->masks, o.hidden, s->masks + c->depth, o.tokens, o.pooled};
+    vit_taps taps = {.attention = o.attention,
+                     .attention_layers = s->masks,
+                     .hidden = o.hidden,
+                     .hidden_layers = s->masks + c->depth,
+                     .tokens = o.tokens,
+                     .pooled = o.pooled};
     size_t size = vit_state_size(s->model, state_batch, team);
     void *memory = malloc(size);
     vit_state *state;
