@@ -259,9 +259,9 @@ struct vit_taps {
     const uint8_t *hidden_layers;    /* mask (L) */
     float *tokens; /* (B,T,D): the tokens after the last block and the final norm */
     float *pooled; /* (B,D): what feeds the head; for class_mean its first D numbers */
-    float
-        *views; /* (B,h,prefix,T): the prefix's rows of the last layer's attention, in place of all
-                      its rows; only of a model with detections */
+    /* (B,h,prefix,T): the prefix's rows of the last layer's attention, without its other rows; only
+     * of a model with detections */
+    float *views;
 };
 
 /* A part of some work: does the index-th of `count` shares. */
