@@ -36,10 +36,10 @@ export const PHOTO = { name: "photo.png", mimeType: "image/png", buffer: await s
  * @param value gives a number from its tensor's name and its place in the tensor.
  */
 export function made({ heads, ...sizes }, value = (name, index) => Math.sin(index * index) / 2) {
-  const { width, depth, classes, patch, side } = sizes;
+  const { width, depth, classes, patch, stride = patch, side } = sizes;
   const shapes = {
     cls_token: [1, 1, width],
-    pos_embed: [1, (side / patch) ** 2 + 1, width],
+    pos_embed: [1, (Math.floor((side - patch) / stride) + 1) ** 2 + 1, width],
     "patch_embed.proj.weight": [width, 3, patch, patch],
     "patch_embed.proj.bias": [width],
     "norm.weight": [width],
@@ -58,7 +58,7 @@ export function made({ heads, ...sizes }, value = (name, index) => Math.sin(inde
     }
   }
   const config = {
-    image_size: [side, side], patch_size: [patch, patch], channels: 3, width, depth, heads, mlp_width: width, classes,
+    image_size: [side, side], patch_size: [patch, patch], patch_stride: [stride, stride], channels: 3, width, depth, heads, mlp_width: width, classes,
   };
   const tensors = Object.entries(shapes).map(([name, shape]) => {
     const length = shape.reduce((product, size) => product * size, 1);

@@ -47,8 +47,8 @@ describe("what a visitor's checkpoint does not say", { skip }, () => {
   for (const [what, [files, answers]] of Object.entries(OPEN)) {
     test(`${what}: a field asks for the key, and the page gives the API's answer with that key`, async () => {
       const { page } = await opened();
-      await page.setInputFiles("#own-photo-input", PHOTO);
       await page.setInputFiles("#own-files-input", files);
+      await page.setInputFiles("#own-photo-input", PHOTO);
       for (const [key, answer, offered] of answers) {
         await answerTo(page, key, answer, offered);
       }
@@ -92,9 +92,9 @@ describe("what a visitor's checkpoint does not say", { skip }, () => {
   test("chosen pixels replace a checkpoint's preprocessor that this package refuses", async () => {
     const { page } = await opened();
     const odd = { ...preprocessor, buffer: json({ ...said(preprocessor), do_pad: true }) };
-    await page.setInputFiles("#own-photo-input", PHOTO);
     await page.setInputFiles("#own-files-input", [model, config, odd]);
     await page.locator("#own-status.failed", { hasText: /do_pad.*choose the pixels/ }).waitFor();
+    await page.setInputFiles("#own-photo-input", PHOTO);
     await page.selectOption("#own-pixels", "unit");
     const got = await classes(page);
     const prepare = { kind: "photo", resize: [12, 12], mean: [0, 0, 0], std: [1, 1, 1], interpolation: "bicubic" };
@@ -130,9 +130,9 @@ describe("what a visitor's checkpoint does not say", { skip }, () => {
     const file = made(sizes, (name, index) => (name === "head.bias" && index === 207 ? 9 : 0));
     const labels = Array.from({ length: 1000 }, (_, index) => `mine ${index}`);
     const named = { image_size: [16, 16], patch_size: [8, 8], channels: 3, mlp_width: 16, ...sizes, labels };
-    await page.click("#own-example");
     await page.setInputFiles("#own-files-input", [...weights(file), { name: "config.json", mimeType: "", buffer: json(named) }]);
-    assert.equal((await classes(page))[0].label, "mine 207");
+    await page.click("#own-example");
+    await page.locator("#own-classes [data-label='mine 207']").waitFor();
     await page.route(/imagenet/, (route) => route.abort());
     await page.setInputFiles("#own-files-input", weights(file));
     await page.locator("#own-classes [data-label='207']").waitFor();

@@ -162,8 +162,8 @@ describe("the tab for one's own ViT", { skip }, () => {
     const [width, height] = [80, 40];
     const ramp = Uint8Array.from({ length: width * height * 3 }, (_, i) => (i % 3 === 0 ? 3 * ((i / 3) % width) : 0));
     const buffer = await sharp(ramp, { raw: { width, height, channels: 3 } }).png().toBuffer();
-    await page.setInputFiles("#own-photo-input", { name: "wide.png", mimeType: "image/png", buffer });
     await page.setInputFiles("#own-files-input", CHECKPOINT);
+    await page.setInputFiles("#own-photo-input", { name: "wide.png", mimeType: "image/png", buffer });
     await ready(page);
     const [left, right] = await page.locator("#own-photo").evaluate((canvas) => {
       const { width, height } = canvas;
@@ -175,8 +175,8 @@ describe("the tab for one's own ViT", { skip }, () => {
 
   test("files that cannot be read are refused with a message, and the old answer stays", async () => {
     const { page } = await opened();
-    await page.setInputFiles("#own-photo-input", PHOTO);
     await page.setInputFiles("#own-files-input", CHECKPOINT);
+    await page.setInputFiles("#own-photo-input", PHOTO);
     const good = await classes(page);
     const status = page.locator("#own-status.failed");
     const told = async (files, words, input = "#own-files-input") => {
@@ -276,8 +276,8 @@ describe("the tab for one's own ViT", { skip }, () => {
 
   test("without a preprocessor the page uses ImageNet's way, and another choice changes the answer", async () => {
     const { page } = await opened();
-    await page.setInputFiles("#own-photo-input", PHOTO);
     await page.setInputFiles("#own-files-input", CHECKPOINT.slice(0, 2));
+    await page.setInputFiles("#own-photo-input", PHOTO);
     const [first] = await classes(page);
     await page.selectOption("#own-pixels", "unit");
     await page.waitForFunction(
@@ -304,14 +304,46 @@ describe("the tab for one's own ViT", { skip }, () => {
   test("a digit model shows the digit that it prepared from the photo", async () => {
     const { page } = await opened();
     const buffer = readFileSync(new URL("../../weights/digits.safetensors", import.meta.url));
-    await page.click("#own-example");
     await page.setInputFiles("#own-files-input", [{ name: "digits.safetensors", mimeType: "", buffer }]);
+    await page.click("#own-example");
     await ready(page);
     assert.deepEqual(await page.locator("#own-photo").evaluate(({ width, height }) => [width, height]), [28, 28]);
     await page.reload(); // without a checkpoint
     await page.click("#own-digits");
     const p = await page.locator("#own-classes li[data-label='5']:first-child").getAttribute("data-p");
     assert.ok(p > 0.9, `our digits read our photo of a 5 by ${p}`);
+  });
+
+  test("overlapping patches have as many rows on the page as in the model", async () => {
+    const { page } = await opened();
+    const buffer = made({ width: 16, depth: 1, classes: 3, patch: 8, stride: 4, side: 32, heads: 1 });
+    await page.setInputFiles("#own-files-input", [{ name: "overlapping.safetensors", mimeType: "", buffer }]);
+    await page.setInputFiles("#own-photo-input", PHOTO);
+    await ready(page);
+    await page.selectOption("#own-map", "patch");
+    await page.locator("#own-photo").focus();
+    for (let row = 0; row < 9; row++) await page.keyboard.press("ArrowDown");
+    await page.locator("#own-explanation", { hasText: /row 7, column 4/ }).waitFor();
+  });
+
+  test("a checkpoint that comes while our digits are on their way is read instead", async () => {
+    const { page } = await opened();
+    const { open, opened: released } = gate(), asked = gate();
+    const file = /digits-(?!int8|large|stem)[^/]*\.safetensors$/;
+    await page.route(file, async (route) => {
+      asked.open();
+      await released;
+      await route.continue();
+    });
+    const answered = page.waitForResponse(file);
+    await page.click("#own-digits");
+    await asked.opened;
+    await page.setInputFiles("#own-files-input", CHECKPOINT);
+    await page.locator("#own-classes [data-label^=class]").first().waitFor();
+    open();
+    await (await answered).finished();
+    await ready(page);
+    for (const { label } of await classes(page)) assert.match(label, /^class/);
   });
 
   test("arrow keys go from tab to tab and from map to map, and the address opens a tab", async () => {

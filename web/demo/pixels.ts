@@ -16,13 +16,14 @@ export interface Shape {
 export function shapeOf(config: Readonly<VitConfig> | undefined): Shape {
   const [rows, cols] = config?.image_size ?? [28, 28];
   const [patchRows, patchCols] = config?.patch_size ?? [4, 4];
+  const [down, across] = config?.patch_stride ?? [patchRows, patchCols];
   return {
     rows,
     cols,
     patchRows,
     patchCols,
-    gridRows: Math.floor(rows / patchRows),
-    gridCols: Math.floor(cols / patchCols),
+    gridRows: Math.floor((rows - patchRows) / down) + 1,
+    gridCols: Math.floor((cols - patchCols) / across) + 1,
   };
 }
 

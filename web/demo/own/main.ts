@@ -2,7 +2,7 @@ import { buildMaps, drawMaps } from "../blocks.ts";
 import { paintScale } from "../colour.ts";
 import { fillChoices, listenToChoices, showChoices } from "../choices.ts";
 import { element as find, h, inNextFrame, onChosen } from "../dom.ts";
-import { MODELS } from "../models.ts";
+import { type ModelFile, MODELS } from "../models.ts";
 import { choosePatch } from "../figure/cells.ts";
 import { shapeOf } from "../pixels.ts";
 import { addTime, buildReader, type Notice } from "../reader.ts";
@@ -43,6 +43,7 @@ const KNOWN = [
 
 let files: File[] = []; // of the last checkpoint, loaded or not
 let camera: { stop(): void } | undefined;
+let turns = 0; // counts the checkpoints that were asked for
 
 // ---- Drawing the state ------------------------------------------------------
 
@@ -183,8 +184,25 @@ function tell(notice: Notice): void {
   status.scrollIntoView({ block: "nearest" });
 }
 
+/** Loads a model of ours, unless another one is asked for meanwhile. */
+async function beginOurs({ id, url, bytes }: ModelFile): Promise<void> {
+  const turn = ++turns;
+  state.progress = { wanted: { files: [], pixels: "" }, loaded: 0, total: bytes };
+  try {
+    const answer = await fetch(new URL(url, document.baseURI));
+    if (!answer.ok) throw new Error(words.trouble.answered(String(answer.status)));
+    const file = new File([await answer.blob()], `${id}.safetensors`);
+    if (turn === turns) begin([file]);
+  } catch (error) {
+    if (turn !== turns) return;
+    state.progress = undefined;
+    refuse("checkpoint", error);
+  }
+}
+
 /** Loads another checkpoint. Answers that were given for the last one are dropped. */
 function begin(wanted: File[]): void {
+  turns++;
   configField.value = "";
   select("pixels").value = "";
   element("asked").replaceChildren();
@@ -297,9 +315,9 @@ export const receive = async (given: Given): Promise<void> => accept(await allIn
 
 function accept(found: Found[]): void {
   const { checkpoint, picture } = sortOut(found);
-  if (picture) void showFile(picture);
   if (checkpoint.length > 0) begin(checkpoint);
   else if (!picture) refuse("nothing", misfit(found));
+  if (picture) void showFile(picture);
 }
 
 const pixelsTitle = (id: string) => ownWords().pixels[(id || "own") as keyof Texts["own"]["pixels"]];
@@ -319,10 +337,14 @@ const buttons: Readonly<Record<string, () => void>> = {
   "choose-photo": () => element("photo-input").click(),
   "choose-folder": () => element("folder-input").click(),
   random() {
-    if (!state.photo) lookAt(examplePhoto());
     begin([randomCheckpoint()]);
+    if (!state.photo) lookAt(examplePhoto());
   },
-  digits: () => void readDigits(),
+  digits() {
+    void beginOurs(DIGITS);
+    stopCamera();
+    lookAt(digitPhoto());
+  },
   example() {
     stopCamera();
     lookAt(examplePhoto());
@@ -336,20 +358,6 @@ export const press = (id: string): void => buttons[id.replace("own-", "")]?.();
 
 for (const name of ["photo", "folder", "files"]) {
   onChosen(element<HTMLInputElement>(`${name}-input`), (files) => accept(chosen(files)));
-}
-
-async function readDigits(): Promise<void> {
-  stopCamera();
-  lookAt(digitPhoto());
-  state.progress = { wanted: { files: [], pixels: "" }, loaded: 0, total: DIGITS.bytes };
-  try {
-    const answer = await fetch(new URL(DIGITS.url, document.baseURI));
-    if (!answer.ok) throw new Error(words.trouble.answered(String(answer.status)));
-    begin([new File([await answer.blob()], "digits.safetensors")]);
-  } catch (error) {
-    state.progress = undefined;
-    refuse("checkpoint", error);
-  }
 }
 
 element("known").replaceChildren(...KNOWN.map(([name, bytes]) => h("li", {}, `${name}, ${size(bytes)}`)));

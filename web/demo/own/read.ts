@@ -35,7 +35,7 @@ export async function read(state: OwnState, photo: Photo): Promise<Reading> {
     return { version, objects, input, placement, result: { attention: found.attention! }, milliseconds };
   }
   const answer = await model.classify(photo.source, { topK: TOP, attention });
-  const { input, placement, milliseconds } = answer;
+  const { input, placement, milliseconds, uncertain } = answer;
   const classes = answer.classes.map((one) => ({ ...one, label: state.names?.[one.index] ?? one.label }));
-  return { version, classes, input, placement, result: { attention: answer.attention! }, milliseconds };
+  return { version, classes, uncertain, input, placement, result: { attention: answer.attention! }, milliseconds };
 }

@@ -197,7 +197,7 @@ export function drawClasses(
   const classes = reading?.classes ?? [];
   if (reading?.objects) drawObjects(list, state, choose);
   else list.replaceChildren(...classes.map(({ label, p }, index) => classRow(label, p, answer(p, state), index === 0)));
-  list.classList.toggle("doubt", model?.config.untrained === true);
+  list.classList.toggle("doubt", model?.config.untrained === true || reading?.uncertain === true);
   canvas.hidden = !headless || !reading;
   if (headless && reading) drawSimilarity(canvas, state);
   const own = ownWords();
@@ -207,7 +207,7 @@ export function drawClasses(
       ? own.headless
       : reading
         ? model.config.untrained ? own.untrained
-          : !reading.objects ? own.sees : reading.objects.length > 0 ? own.finds : own.findsNothing
+          : !reading.objects ? (reading.uncertain ? own.unsure : own.sees) : reading.objects.length > 0 ? own.finds : own.findsNothing
         : own.waiting;
 }
 

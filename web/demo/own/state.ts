@@ -17,6 +17,8 @@ export interface Reading {
   classes?: Class[];
   /** What detection tokens found; undefined if the model has none. */
   objects?: DetectedObject[];
+  /** Whether the model takes its answer for a guess. */
+  uncertain?: boolean;
   /** (patches, width) after the last norm; undefined until something needs it. */
   patches?: Float32Array;
 }

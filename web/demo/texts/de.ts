@@ -169,6 +169,7 @@ export const de = {
     headless: "Das Modell hat keinen Klassifikationskopf und benennt nichts. Ähnlichkeit mit dem gewählten Patch:",
     untrained: "Das Modell ist untrainiert: Es rät nur",
     sees: "Das Modell sieht",
+    unsure: "unsicher",
     waiting: "Wartet auf ein Foto",
     finds: "Das Modell findet",
     findsNothing: "Das Modell findet nichts",

@@ -14,6 +14,7 @@ export const own = {
   headless: "The model has no head, so it names nothing. Similarity to the chosen patch:",
   untrained: "The model is untrained: it only guesses",
   sees: "The model sees",
+  unsure: "Not sure: perhaps",
   waiting: "Waiting for a photo",
   finds: "The model finds",
   findsNothing: "The model finds nothing",

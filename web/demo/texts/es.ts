@@ -171,6 +171,7 @@ export const es = {
     headless: "El modelo no tiene cabeza de clasificación y no nombra nada. Similitud con el parche elegido:",
     untrained: "El modelo no está entrenado: solo adivina",
     sees: "El modelo ve",
+    unsure: "inseguro",
     waiting: "Espera una foto",
     finds: "El modelo encuentra",
     findsNothing: "El modelo no encuentra nada",

@@ -173,6 +173,7 @@ export const fr = {
     headless: "Le modèle n’a pas de tête de classification et ne nomme rien. Similarité avec le patch choisi\u202f:",
     untrained: "Le modèle n’est pas entraîné\u202f: il devine",
     sees: "Le modèle voit",
+    unsure: "pas sûr",
     waiting: "Attend une photo",
     finds: "Le modèle trouve",
     findsNothing: "Le modèle ne trouve rien",

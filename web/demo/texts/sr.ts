@@ -171,6 +171,7 @@ export const sr = {
     headless: "Model nema klasifikacionu glavu i ništa ne imenuje. Sličnost sa izabranim isečkom:",
     untrained: "Model nije obučen: samo pogađa",
     sees: "Model vidi",
+    unsure: "nesiguran",
     waiting: "Čeka fotografiju",
     finds: "Model nalazi",
     findsNothing: "Model ne nalazi ništa",

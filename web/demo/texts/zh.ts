@@ -162,6 +162,7 @@ export const zh = {
     headless: "模型没有分类头，因此不给出名称。与所选图块的相似度：",
     untrained: "模型未经训练：只是在猜",
     sees: "模型看到",
+    unsure: "不确定",
     waiting: "等待照片",
     finds: "模型找到",
     findsNothing: "模型什么也没找到",
