@@ -1,8 +1,15 @@
-// npm run train, of models that are trained in two runs: the second run's recipe. No run is made.
+// npm run train, of models that are trained in two runs: the second run's recipe; and the data that idx.mjs packs. No run is made.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
 import { finishing } from "../../weights/tools/finish.mjs";
+import { raw, skip } from "./command.mjs";
+import { folderOf } from "./folder.mjs";
+import { idx } from "./idx.mjs";
 
 const weights = new URL("../../weights/", import.meta.url);
 const json = (name) => JSON.parse(readFileSync(new URL(name, weights), "utf8"));
@@ -34,4 +41,19 @@ test("a model of two runs has a fitted temperature, and its second run is shorte
     assert.deepEqual(new Set(Object.keys(training)), new Set([...Object.keys(first.training), ...steps]), "no other key is new");
     assert.deepEqual(new Set(Object.keys(model)), new Set([...Object.keys(first.model), ...(training.validation > 0 ? [] : ["temperature", "uncertain_below"])]));
   }
+});
+
+test("idx.mjs packs images of no class first, then the classes in turn, each channel by itself", { skip }, async (t) => {
+  const folder = folderOf(t), out = join(folder, "packed");
+  const images = { "b/0": 10, "a/0": 20, "none/x": 30, "a/1": 40, "none/y": 50 }; // the reds; green is 1 and blue 2 more
+  for (const [name, red] of Object.entries(images)) {
+    mkdirSync(join(folder, "images", name.split("/")[0]), { recursive: true });
+    const data = Uint8Array.from({ length: 2 * 3 * 3 }, (_, i) => red + (i % 3));
+    await raw({ data, width: 3, height: 2, channels: 3 }).png().toFile(join(folder, "images", `${name}.png`));
+  }
+  execFileSync(process.execPath, [fileURLToPath(new URL("tools/idx.mjs", weights)), join(folder, "images"), out, "t10k"]);
+  const read = (name) => gunzipSync(readFileSync(join(out, `t10k-${name}-ubyte.gz`)));
+  const planes = [30, 50, 20, 10, 40].flatMap((red) => [red, red + 1, red + 2].flatMap((value) => Array(6).fill(value)));
+  assert.deepEqual(read("images-idx4"), idx([5, 3, 2, 3], Uint8Array.from(planes)));
+  assert.deepEqual(read("labels-idx1"), idx([5], Uint8Array.of(255, 255, 0, 1, 0)));
 });
