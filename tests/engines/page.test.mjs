@@ -265,6 +265,7 @@ describe("the page in this engine", { skip }, () => {
       await page.evaluate(() => (document.getElementById("teach-it-name").value = "★"));
       await click("#teach-it-learn");
       await page.waitForFunction(() => !document.body.classList.contains("teaching") || document.getElementById("teach-it-learn").checkVisibility());
+      await page.waitForFunction(() => document.getElementById("status").textContent.startsWith("Learnt")); // the taught model is there
       assert.match(await text("#status"), /^Learnt in [\d.]+ s: it reads 3 of your 3 drawings\.$/);
       for (const [label, strokes] of [["★", star(0.9, 2)], ["3", DIGITS[3]]]) {
         await click("#clear");
