@@ -10,8 +10,9 @@
 struct head_activations {
     struct pooling pooling;
     float *tokens; /* (BT,D) after the final norm */
-    float *mean,
-        *rstd; /* (2,B) with fc_norm or head_norm, then (BT) unless fc_norm; NULL without a tape */
+    /* Of the norms; NULL without a tape: (2,B) of what is pooled, then (BT) of the tokens. A norm
+     * that the model lacks has no numbers. */
+    float *mean, *rstd;
     float *pooled;        /* (2,B,D): the features for head and head_dist */
     float *pooled_normed; /* (2,B,D), with fc_norm or head_norm */
     float *pre, *hidden;  /* (B,H), with head_hidden: before and after its activation; with

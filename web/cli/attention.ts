@@ -1,9 +1,8 @@
-import { basename, extname, join, resolve } from "node:path";
 import { VitError, type VitConfig } from "vitrine";
 import { type PhotoCommand, refusal, type Tools } from "./command.ts";
 import { bytesOf, npyHeader } from "./npy.ts";
 import { SIZE_OPTION, sizeOf, textOf, UsageError } from "./options.ts";
-import { makeFolder, writeWhole } from "./output.ts";
+import { isFolder, makeFolder, outputsOf, writeWhole } from "./output.ts";
 import { type HeatMap, overlay } from "./overlay.ts";
 import { type PhotoResult, withoutName } from "./photos.ts";
 import { layersOf, mapOf, readView, type View, VIEW_OPTIONS } from "./view.ts";
@@ -77,29 +76,3 @@ async function write(
   if (path.endsWith(".npy")) return writeWhole(path, npyHeader(map.grid), bytesOf(map.values));
   await writeWhole(path, await photos.png(overlay(input, config, map)));
 }
-
-/** The output of each photo: FILE for a single photo, or FOLDER/name.KIND.png; none without --out. */
-export function outputsOf(out: string | undefined, files: readonly string[], kind: string, formats: readonly string[]): string[] {
-  if (out === undefined) return [];
-  const outputs = isFolder(out) ? files.map((file) => join(out, `${basename(file, extname(file))}.${kind}.png`)) : [out];
-  if (outputs.length < files.length) {
-    throw new UsageError(
-      `--out: expected a folder with a / at its end for ${files.length} photos, got "${out}"`,
-    );
-  }
-  const wrong = outputs.find((output) => !formats.some((format) => output.endsWith(`.${format}`)));
-  if (wrong !== undefined) {
-    throw new UsageError(`--out: expected a name that ends in .${formats.join(" or .")}, got "${wrong}"`);
-  }
-  const known = new Set<string>();
-  const twice = outputs.find((output) => known.size === known.add(output).size);
-  if (twice !== undefined) {
-    throw new UsageError(`--out: expected photos of different names, got two for ${twice}`);
-  }
-  const read = new Set(files.map((file) => resolve(file)));
-  const overwritten = outputs.find((output) => read.has(resolve(output)));
-  if (overwritten === undefined) return outputs;
-  throw new UsageError(`--out: expected another file than the photos, got "${overwritten}"`);
-}
-
-export const isFolder = (out: string): boolean => /[/\\]$/.test(out);

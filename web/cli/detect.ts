@@ -1,8 +1,7 @@
 import { type DetectedObject, type Detection, type DetectOptions, VitError } from "vitrine";
-import { isFolder, outputsOf } from "./attention.ts";
 import { type PhotoCommand, refusal, type Tools } from "./command.ts";
 import { SIZE_OPTION, sizeOf, textOf, UsageError, whole } from "./options.ts";
-import { makeFolder, writeWhole } from "./output.ts";
+import { isFolder, makeFolder, outputsOf, writeWhole } from "./output.ts";
 import { overlay } from "./overlay.ts";
 import { type PhotoResult, withoutName } from "./photos.ts";
 

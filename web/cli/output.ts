@@ -1,5 +1,6 @@
 import { constants, rmSync } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, realpath, rename, stat } from "node:fs/promises";
+import { basename, extname, join, resolve } from "node:path";
 import { reason } from "../errors.ts";
 import { textOf, UsageError, type Values } from "./options.ts";
 
@@ -116,3 +117,30 @@ async function naming<Value>(path: string, work: Promise<Value>): Promise<Value>
     throw new Error(`${path}: expected a path that can be written, got ${reason(cause)}`, { cause });
   }
 }
+
+/** The output of each photo: FILE for a single photo, or FOLDER/name.KIND.png; none without --out. */
+export function outputsOf(out: string | undefined, files: readonly string[], kind: string, formats: readonly string[]): string[] {
+  if (out === undefined) return [];
+  const outputs = isFolder(out) ? files.map((file) => join(out, `${basename(file, extname(file))}.${kind}.png`)) : [out];
+  if (outputs.length < files.length) {
+    throw new UsageError(
+      `--out: expected a folder with a / at its end for ${files.length} photos, got "${out}"`,
+    );
+  }
+  const wrong = outputs.find((output) => !formats.some((format) => output.endsWith(`.${format}`)));
+  if (wrong !== undefined) {
+    throw new UsageError(`--out: expected a name that ends in .${formats.join(" or .")}, got "${wrong}"`);
+  }
+  const known = new Set<string>();
+  const twice = outputs.find((output) => known.size === known.add(output).size);
+  if (twice !== undefined) {
+    throw new UsageError(`--out: expected photos of different names, got two for ${twice}`);
+  }
+  const read = new Set(files.map((file) => resolve(file)));
+  const overwritten = outputs.find((output) => read.has(resolve(output)));
+  if (overwritten === undefined) return outputs;
+  throw new UsageError(`--out: expected another file than the photos, got "${overwritten}"`);
+}
+
+/** Whether --out names a folder, which need not be there. */
+export const isFolder = (out: string): boolean => /[/\\]$/.test(out);

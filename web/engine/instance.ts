@@ -69,17 +69,17 @@ export async function instantiate<Exports extends HeapExports & ThreadExports>(
 ): Promise<Exports> {
   checkModule(module, names);
   const env = memory ? { ...ENV, memory } : ENV;
-  const instance = await patiently(() => WebAssembly.instantiate(module, { env })).catch((cause: unknown) => {
+  const instance = await withRetries(() => WebAssembly.instantiate(module, { env })).catch((cause: unknown) => {
     throw cause instanceof RangeError ? noMemory(INITIAL_BYTES, "the module", CROWDED) : trap(cause);
   });
   return { ...instance.exports, ...(memory && { memory }) } as unknown as Exports;
 }
 
-/** Milliseconds before each further attempt. */
+/** Milliseconds before each retry. */
 const PAUSES = [50, 200, 800];
 
-/** Tries again after a RangeError: a worker's addresses come free some time after it has ended. */
-async function patiently<Result>(attempt: () => Promise<Result>): Promise<Result> {
+/** Retries after a RangeError: a worker's addresses come free some time after it has ended. */
+async function withRetries<Result>(attempt: () => Promise<Result>): Promise<Result> {
   for (const pause of PAUSES) {
     try {
       return await attempt();

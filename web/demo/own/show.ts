@@ -73,7 +73,10 @@ function similarity({ model, reading, view }: OwnState): Float32Array | undefine
 /** Cosines: from 0 to 1. Attention: from 0 to the largest value of all maps on the page. */
 export function scaleOfView(state: OwnState): Scale | undefined {
   const { reading, view } = state;
-  if (chosenObject(state)) return scaleOf([chosenMap(state)!], 1 / chosenMap(state)!.length);
+  if (chosenObject(state)) {
+    const map = chosenMap(state)!;
+    return scaleOf([map], 1 / map.length);
+  }
   if (view.map === "similarity") return COSINES;
   return reading && scaleOfAll(reading.result.attention, { ...view, map: view.map });
 }
