@@ -58,7 +58,8 @@ struct split_call {
     size_t split, N, K, t, features; /* K: the numbers of a square */
 };
 
-/* e^x, as exact as floats need: e^(x/1024) by its power series, to the power of 1024. */
+/* e^x, as exact as floats need: e^(x/1024) by its power series, to the power of 1024. The C library's
+ * would add 2.4 kB to each module. */
 static double power_of_e(double x) {
     double r = (x > 700 ? 700 : x < -700 ? -700 : x) / 1024, sum = 1;
     for (int k = 9; k > 0; k--) sum = 1 + sum * r / k;
