@@ -5,11 +5,12 @@ import { readFileSync } from "node:fs";
 import { before, describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
 import { readSafetensors } from "../../web/base/safetensors.mjs";
+import { importTypescript } from "../../web/scripts/typescript.mjs";
 import { DIGITS, ink, settled, skip, toChapter, withBrowser } from "./harness.mjs";
 import { drawingOn, packed, scrambledBy } from "./story.mjs";
 
 const shipped = packed();
-const KINDS = ["none", "sincos1d", "sincos2d", "learned", "relative"];
+const KINDS = ["none", "sincos1d", "sincos2d", "learned", "relative", "rotary"];
 const ROUNDING = 1e-4; // of scores up to about 10, in another order or another build
 const farthest = (a, b) => {
   assert.equal(a.length, b.length);
@@ -91,7 +92,7 @@ describe("the story's chapter on positions", { skip }, () => {
     assert.match(await page.locator("#announce").textContent(), /All patches scrambled\. Largest change of a logit: \d/);
   });
 
-  test("without positions the same scramble changes no logit by more than rounding, in all five models", async () => {
+  test("without positions the same scramble changes no logit by more than rounding, in all six models", async () => {
     const { order } = await result(page);
     await goTo(page);
     for (const kind of KINDS) {
@@ -225,6 +226,18 @@ describe("the story's chapter on positions", { skip }, () => {
       // The file counts from the key to the query, the picture from the query to the key.
       near(shown, shown.map((_, at) => table(layer)[(168 - at) * 4 + head]), 1e-5, `layer ${layer}, head ${head}`);
     }
+  });
+
+  test("what turning changes of a score is computed from the trace of the chosen layer and head", async () => {
+    const { turnedBy } = await importTypescript("web/demo/story/vectors.ts");
+    await choose(page, "rotary");
+    const vit = await Vit.load(shipped.rotary[0].weights);
+    const { trace } = await vit.classify(await drawingOn(page), { trace: true });
+    const [layer, head] = /block (\d), head (\d)/.exec(await page.locator("#positions .boards").textContent()).slice(1).map((n) => n - 1);
+    const want = turnedBy(trace, layer, head, await chosenToken(), vit.config.rotary_base, { gridRows: 7, gridCols: 7 });
+    vit.dispose();
+    near(await valuesOf("turned"), want, 1e-4, `layer ${layer}, head ${head}`);
+    assert.ok(Math.max(...want) - Math.min(...want) > 0.1, "it changes something");
   });
 
   test("a click on the grid of likeness chooses another patch for the whole page", async () => {

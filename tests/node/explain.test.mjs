@@ -47,8 +47,8 @@ test("a series is unpacked with each number within half a step of its row's scal
   }
 });
 
-test("the shipped models to explain with are as their recipes say, in at most 500 kB", () => {
-  assert.ok(packed.length <= 500_000, `${packed.length} bytes`);
+test("the shipped models to explain with are as their recipes say, in at most 520 kB", () => {
+  assert.ok(packed.length <= 520_000, `${packed.length} bytes`);
   const all = recipes();
   assert.deepEqual(Object.keys(shipped), [...all.map(({ name }) => name), "learning"]);
   for (const { name, recipe } of all) {

@@ -9,7 +9,7 @@ import { importTypescript } from "../../web/scripts/typescript.mjs";
 
 const recipe = await importTypescript("web/demo/story/chapters/learning/live/recipe.ts");
 const { RECENT, recentLoss } = await importTypescript("web/demo/story/chapters/learning/live/run.ts");
-const { biasOf, byOffset, cosines, positionsOf } = await importTypescript("web/demo/story/vectors.ts");
+const { biasOf, byOffset, cosines, positionsOf, turnedBy } = await importTypescript("web/demo/story/vectors.ts");
 
 /** Trains a step on an image of each class. Returns what `take` makes of the trainer, or the model's config. */
 async function train(choices, take = ({ config }) => config) {
@@ -66,6 +66,15 @@ test("positions that are computed from a trace are those of the file", async () 
   for (const [layer, head] of [[0, 0], [1, 1]]) {
     const { data } = tensors.get(`blocks.${layer}.attn.rel_pos.relative_position_bias_table`); // its last offset is furthest down and right
     close(byOffset(biasOf(trace, layer, head), 1, 4, 4), Array.from({ length: 49 }, (_, at) => data[(48 - at) * 2 + head]));
+  }
+  // All patches of the image are the same, so in the first block their scores differ by rotary positions alone.
+  const turned = (await traced("rotary")).trace, [row, column] = [1, 2], token = 1 + 4 * row + column;
+  for (const head of [0, 1]) {
+    const scores = turned.scores(0, head).subarray(17 * token, 17 * token + 17);
+    const change = turnedBy(turned, 0, head, token, 100, { gridRows: 4, gridCols: 4 });
+    const shown = Array.from({ length: 16 }, (_, patch) => change[7 * (Math.floor(patch / 4) - row + 3) + (patch % 4) - column + 3]);
+    assert.ok(Math.max(...shown.map(Math.abs)) > 1e-3, `${shown}`);
+    close(shown, Array.from(scores.subarray(1), (score) => score - scores[token]));
   }
 });
 

@@ -10,7 +10,7 @@ import { readPack, testImages } from "./accuracy.mjs";
 
 const DIGITS = 1000, SEED = 1;
 const SIZES = { rows: 28, cols: 28, patchRows: 4, patchCols: 4, gridCols: 7 };
-const models = ["none", "sincos1d", "sincos2d", "learned", "relative"];
+const models = ["none", "sincos1d", "sincos2d", "learned", "relative", "rotary"];
 const file = join(root, "web", "demo", "explain", "scramble.json");
 
 /** The first test images, each with a scrambled copy. Every image has a permutation of its own. */

@@ -66,6 +66,27 @@ export function biasOf(trace: Trace, layer: number, head: number): Float32Array 
 }
 
 /**
+ * How rotary positions change a patch's score with its own key, by offset, as {@link byOffset} has it: the score with
+ * the same key so far away, less the score with it in place. Of config's standard `rotary_` keys: DINOv3's.
+ */
+export function turnedBy(trace: Trace, layer: number, head: number, token: number, base: number,
+  { gridRows, gridCols }: { gridRows: number; gridCols: number }): Float32Array {
+  const across = 2 * gridCols - 1, all = trace.queries(layer, head), tokens = Math.sqrt(trace.scores(layer, head).length);
+  const width = all.length / tokens, half = width / 2, quarter = half / 2;
+  const [q, k] = [rowOf(all, token, width), rowOf(trace.keys(layer, head), token, width)];
+  return Float32Array.from({ length: (2 * gridRows - 1) * across }, (_, cell) => {
+    const turns = [(Math.floor(cell / across) - gridRows + 1) / gridRows, ((cell % across) - gridCols + 1) / gridCols];
+    let change = 0;
+    for (let i = 0; i < half; i++) {
+      const angle = (4 * Math.PI * turns[Number(i >= quarter)]!) / base ** ((i % quarter) / quarter);
+      const [a, b, c, e] = [q[i]!, q[i + half]!, k[i]!, k[i + half]!];
+      change += (a * c + b * e) * (Math.cos(angle) - 1) + (b * c - a * e) * Math.sin(angle);
+    }
+    return change / Math.sqrt(width);
+  });
+}
+
+/**
  * A bias between patches as a picture (2·rows−1, 2·columns−1): the middle is the patch's bias with
  * itself, the cell one to the right its bias with the patch to its right.
  */

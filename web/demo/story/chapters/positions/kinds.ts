@@ -1,13 +1,13 @@
-/** The five models of the chapter, and what one of them computed from the drawing. */
+/** The six models of the chapter, and what one of them computed from the drawing. */
 import type { Classification, VitConfig } from "vitrine";
 import type { Shape } from "../../../pixels.ts";
 import type { Scene, Traced } from "../../scene.ts";
 import { patchIn } from "../../tokens.ts";
 
-export const KINDS = ["none", "sincos1d", "sincos2d", "learned", "relative"] as const satisfies VitConfig["position"][];
+export const KINDS = ["none", "sincos1d", "sincos2d", "learned", "relative", "rotary"] as const satisfies VitConfig["position"][];
 export type PositionKind = (typeof KINDS)[number];
 
-/** A drawing read by one of the five models. */
+/** A drawing read by one of the six models. */
 export interface Placed {
   kind: PositionKind;
   scene: Scene;

@@ -7,9 +7,14 @@ import { buildLikeness, buildOffsets } from "../../places.ts";
 import { cite, fold, whenOpen } from "../../prose.ts";
 import type { Story } from "../../scene.ts";
 import { patchOfToken, tokenName } from "../../tokens.ts";
-import { biasOf, byOffset, cosines, positionsOf } from "../../vectors.ts";
-import { layerAndHead, type Part, type Placed, tokenOf } from "./kinds.ts";
+import { biasOf, byOffset, cosines, positionsOf, turnedBy } from "../../vectors.ts";
+import { layerAndHead, type Part, type Placed, type PositionKind, tokenOf } from "./kinds.ts";
 import type { Words } from "./texts/en.ts";
+
+/** The figures of each kind. */
+const FIGURES: Readonly<Record<PositionKind, readonly string[]>> = {
+  none: [], sincos1d: ["matrix", "alike"], sincos2d: ["matrix", "alike"], learned: ["matrix", "alike"], relative: ["bias"], rotary: ["turned"],
+};
 
 export function buildPicture(story: Story, { picture: words, papers }: Words): Part {
   let shown: Placed | undefined;
@@ -17,27 +22,28 @@ export function buildPicture(story: Story, { picture: words, papers }: Words): P
     rowName: (token) => tokenName(token, shown!, story.texts),
     columnName: (column) => words.number({ n: column + 1 }),
     choose: (token) => story.choose({ patch: patchOfToken(token, shown!) }) });
-  const alike = buildLikeness(story, words.alike, 36), bias = buildOffsets(story, words.bias, 20);
-  const figures = Object.entries({ matrix, alike, bias }).map(([name, { root, canvas }]) => {
+  const alike = buildLikeness(story, words.alike, 36), bias = buildOffsets(story, words.bias, 20), turned = buildOffsets(story, words.turned, 20);
+  const figures = Object.entries({ matrix, alike, bias, turned }).map(([name, { root, canvas }]) => {
     canvas.id = `positions-${name}`;
-    return h("figure", {}, h("figcaption", {}, canvas.ariaLabel!), root);
+    return { name, figure: h("figure", {}, h("figcaption", {}, canvas.ariaLabel!), root) };
   });
-  const says = h("p"), root = fold(story, words.title, h("div", {}, says, h("div", { className: "side-by-side" }, ...figures)), cite(papers));
+  const says = h("p"), root = fold(story, words.title, h("div", {}, says, h("div", { className: "side-by-side" }, ...figures.map(({ figure }) => figure))), cite(papers));
 
   const draw = (placed: Placed) => {
     shown = placed;
-    const { kind, scene, shape, config: { width, prefix }, traced: { trace } } = placed, { dark } = scene;
+    const { kind, scene, shape, config, traced: { trace } } = placed, { width, prefix } = config, { dark } = scene;
     write(says, words[kind]);
-    const adds = kind !== "none" && kind !== "relative";
-    figures.forEach((figure, at) => (figure.hidden = at < 2 ? !adds : kind !== "relative"));
-    if (adds) {
+    for (const { name, figure } of figures) figure.hidden = !FIGURES[kind].includes(name);
+    const offsets = (figure: typeof bias, values: Float32Array) => figure.draw(values, shape, signedScale(values), dark);
+    if (kind === "relative") {
+      offsets(bias, byOffset(biasOf(trace, ...layerAndHead(placed)), prefix.length, shape.gridRows, shape.gridCols));
+    } else if (kind === "rotary") {
+      offsets(turned, turnedBy(trace, ...layerAndHead(placed), tokenOf(placed), config.rotary_base, shape));
+    } else if (kind !== "none") {
       const positions = positionsOf(trace), patches = positions.subarray(prefix.length * width);
       matrix.draw({ values: positions, rows: positions.length / width, columns: width, scale: signedScale(positions), dark, marked: { row: tokenOf(placed) } });
       matrix.canvas.dataset.values = positions.join(" ");
       alike.draw(cosines(patches, width), shape.gridCols, scene);
-    } else if (kind === "relative") {
-      const values = byOffset(biasOf(trace, ...layerAndHead(placed)), prefix.length, shape.gridRows, shape.gridCols);
-      bias.draw(values, shape, signedScale(values), dark);
     }
   };
   return { root, draw: whenOpen(root, draw) };

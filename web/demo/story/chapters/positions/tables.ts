@@ -33,7 +33,7 @@ function buildPairs(label: string, headings: readonly string[], names: readonly 
 
 const share = (count: number) => percentage(count / measured.digits, 1);
 
-/** How many test digits each of the five models reads, before and after a scramble. */
+/** How many test digits each of the six models reads, before and after a scramble. */
 export function buildMeasured(story: Story, { kind, kinds, start, end, measured: words }: Words): Part {
   const { table, rows } = buildPairs(words.table, [kind, "", start, end], KINDS.map((name) => kinds[name]), "pair");
   rows.forEach(({ root }, at) => (root.dataset.kind = KINDS[at]));

@@ -2,19 +2,20 @@
 import type { Said } from "../../../../texts/sentences.ts";
 
 export const texts = {
-  lead: "Cut your drawing into its 49 patches, lay them down in another order, and you can no longer read it. Can a model? Attention compares tokens by what they hold, so something must tell it where each patch lies: a position. These five small models differ in nothing else.",
+  lead: "Cut your drawing into its 49 patches, lay them down in another order, and you can no longer read it. Can a model? Attention compares tokens by what they hold, so something must tell it where each patch lies: a position. These six small models differ in nothing else.",
   question: "The patches are scrambled. What does the model without positions read?",
   options: { same: "the same, as surely", doubt: "the same, less surely", other: "something else" },
   truth: "In order it reads {label}, {share}; scrambled, {after}, {afterShare}. Attention sums over a set, and a set has no order. Of the same scramble the model with 2-D positions makes {placed}, {placedShare}.",
 
   kind: "Positions",
-  kinds: { none: "none", sincos1d: "1-D sin-cos", sincos2d: "2-D sin-cos", learned: "learned", relative: "relative" },
+  kinds: { none: "none", sincos1d: "1-D sin-cos", sincos2d: "2-D sin-cos", learned: "learned", relative: "relative", rotary: "rotary" },
   notes: {
     none: "This model never hears where a patch was, only which patches there are.",
     sincos1d: "The tokens are numbered in reading order, and waves of that number are added to them.",
     sincos2d: "Waves of the patch’s column and of its row are added to its token. Nothing here is learnt.",
     learned: "A row of learnt numbers is added to each token. Nobody told it that there are rows and columns.",
     relative: "Nothing is added to the tokens. Each head adds a learnt number to a score, by the way from one patch to the other.",
+    rotary: "Nothing is added. Each query and key is turned, two numbers at a time, by angles that follow from the patch’s row and column. A score then depends on how far apart the two patches lie.",
   },
   scramble: "Scramble",
   swap: "Swap two",
@@ -57,12 +58,14 @@ export const texts = {
     sincos2d: "On the left the waves run through every row of seven patches, on the right they change from row to row. Nearness falls off alike to all four sides. The class token, which lies nowhere, gets zeros.",
     learned: "It began as noise and was trained like every other weight. Nobody told it of a grid, yet neighbours have become alike.",
     relative: "One learnt number for each offset, in the chosen layer and head: a patch that lies there, seen from the one in the middle, has its score raised by orange-red and lowered by blue.",
+    rotary: "The chosen patch asks, in the chosen layer and head, and a patch that holds the very same answers from each offset: so much does the turning change its score. For rows as for columns, one pair of numbers turns by 103° a patch and another by 10°. Nothing here is learnt but what gets turned.",
     matrix: "All positions, a token a row",
     number: "number {n}",
     alike: "How alike the chosen patch’s position is to the others: the cosine",
     bias: "Added to a score, by offset",
+    turned: "The score’s change, by offset",
   },
-  papers: "A set without positions, and the kinds compared: Dosovitskiy et al., appendix D.4, arXiv:2010.11929. 1-D: Vaswani et al., arXiv:1706.03762. 2-D: Chen, Xie and He, arXiv:2104.02057. Relative: Shaw et al., arXiv:1803.02155; a number for each offset: Liu et al., arXiv:2103.14030.",
+  papers: "A set without positions, and the kinds compared: Dosovitskiy et al., appendix D.4, arXiv:2010.11929. 1-D: Vaswani et al., arXiv:1706.03762. 2-D: Chen, Xie and He, arXiv:2104.02057. Relative: Shaw et al., arXiv:1803.02155; a number for each offset: Liu et al., arXiv:2103.14030. Rotary: Su et al., arXiv:2104.09864; by rows and columns: Siméoni et al. (DINOv3), arXiv:2508.10104.",
 
   measured: {
     title: "{digits} test digits, scrambled",
