@@ -166,7 +166,7 @@ static const char *list_words(char out[WORDS_ROOM], const char *const *words) {
 }
 
 static vit_status expect_value(const struct key *key, const struct json *value, vit_error *why) {
-    const char *values = VALUES[key->type], *hole = strchr(values, '%');
+    const char *values = VALUES[key->type], *hole = memchr(values, '%', strlen(values));
     char expected[VALUES_ROOM], words[WORDS_ROOM];
     struct text text = {expected, expected + VALUES_ROOM - 1};
     if (hole) {

@@ -201,7 +201,7 @@ static size_t read_char(char *out, const char **p) {
     }
     if (s[1] != 'u') {
         *p = s + 2;
-        *out = bytes[strchr(names, s[1]) - names];
+        *out = bytes[(const char *)memchr(names, s[1], sizeof names - 1) - names];
         return 1;
     }
     uint32_t code = read_hex4(s + 2);
