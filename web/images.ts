@@ -106,9 +106,9 @@ export type ImageShape = readonly [channels: number, rows: number, columns: numb
 
 /** A DOM source's size, once it has loaded. The key is its class's name, equal in all realms. */
 const DRAWABLES: Readonly<Record<string, (source: never) => Promise<Size> | Size>> = {
-  HTMLCanvasElement: ({ width, height }: HTMLCanvasElement) => ({ width, height }),
-  OffscreenCanvas: ({ width, height }: OffscreenCanvas) => ({ width, height }),
-  ImageBitmap: ({ width, height }: ImageBitmap) => ({ width, height }),
+  HTMLCanvasElement: sizeOf,
+  OffscreenCanvas: sizeOf,
+  ImageBitmap: sizeOf,
   VideoFrame: (frame: VideoFrame) => ({ width: frame.displayWidth, height: frame.displayHeight }),
   HTMLVideoElement: (video: HTMLVideoElement) => ({
     width: video.readyState < 2 ? 0 : video.videoWidth,
@@ -121,6 +121,10 @@ const DRAWABLES: Readonly<Record<string, (source: never) => Promise<Size> | Size
 interface Size {
   readonly width: number;
   readonly height: number;
+}
+
+function sizeOf({ width, height }: Size): Size {
+  return { width, height };
 }
 
 const imageSize = ({ naturalWidth, naturalHeight }: HTMLImageElement): Size => ({

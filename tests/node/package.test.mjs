@@ -149,7 +149,7 @@ test("the installed JavaScript is readable: short lines, names, and the comments
   for (const name of ["vit", "worker", "train", "train-worker", "foreign", "pickle", "structure", "commands"]) {
     const source = read(`dist/${name}.js`).toString();
     const longest = Math.max(...source.split("\n").map((line) => (line.includes("data:") ? 0 : line.length)));
-    assert.ok(longest < 4000, `${name}: a line of ${longest}`); // the probe's module is a long line
+    assert.ok(longest < 4500, `${name}: a line of ${longest}`); // the probe's module is a long line
     assert.ok(source.split("\n").length > 200, name);
   }
   for (const name of ["vit", "worker", "train-worker"]) {

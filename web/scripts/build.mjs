@@ -191,7 +191,7 @@ async function bundle(kind, modules, { platform = "neutral", external = [], path
     tsconfig: join(root, "web", "tsconfig.json"),
     transform: {
       define: {
-        PROBE_WASM: JSON.stringify(readFileSync(join(root, builtFile(probe.file, kind)), "base64")),
+        PROBE_WASM: JSON.stringify(readFileSync(join(root, builtFile(probe.file, kind)), "hex")),
       },
     },
   });
