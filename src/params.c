@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/sizes.h"
+#include "edition.h"
 #include "kernels/kernels.h"
 #include "save.h"
 
@@ -26,10 +27,22 @@ struct row {
 #define VIT_MODEL_ROW(...) VIT_ROW(vit_params, __VA_ARGS__)
 #define VIT_BLOCK_ROW(...) VIT_ROW(block_params, __VA_ARGS__)
 
-static const struct row STEM[] = {VIT_STEM_PARAMS(VIT_MODEL_ROW) VIT_SPLIT_PARAMS(VIT_MODEL_ROW)
-                                      VIT_TOKEN_PARAMS(VIT_MODEL_ROW)},
-                        BLOCK[] = {VIT_BLOCK_PARAMS(VIT_BLOCK_ROW)},
-                        HEAD[] = {VIT_HEAD_PARAMS(VIT_MODEL_ROW) VIT_OBJECT_PARAMS(VIT_MODEL_ROW)};
+/* clang-format off */
+static const struct row STEM[] = {
+    VIT_STEM_PARAMS(VIT_MODEL_ROW)
+    VIT_FULL_ONLY(VIT_SPLIT_PARAMS(VIT_MODEL_ROW))
+    VIT_TOKEN_PARAMS(VIT_MODEL_ROW)
+};
+static const struct row BLOCK[] = {
+    VIT_BLOCK_PARAMS(VIT_BLOCK_ROW)
+};
+static const struct row HEAD[] = {
+    VIT_NORM_PARAMS(VIT_MODEL_ROW)
+    VIT_FULL_ONLY(VIT_POOL_PARAMS(VIT_MODEL_ROW))
+    VIT_HEAD_PARAMS(VIT_MODEL_ROW)
+    VIT_FULL_ONLY(VIT_OBJECT_PARAMS(VIT_MODEL_ROW))
+};
+/* clang-format on */
 enum {
     STEM_ROWS = sizeof STEM / sizeof *STEM,
     BLOCK_ROWS = sizeof BLOCK / sizeof *BLOCK,
@@ -38,19 +51,21 @@ enum {
 
 static void sizes(size_t n[NUMBERS], const vit_config *c) {
     n[one] = 1, n[two] = 2, n[three] = 3;
-    n[nF] = head_features(c), n[nH] = c->head_hidden, n[nlast] = n[nH] ? n[nH] : n[nF],
+    n[nF] = head_features(c), n[nH] = head_hidden_of(c), n[nlast] = n[nH] ? n[nH] : n[nF],
     n[nD] = c->width, n[nM] = c->mlp_width, n[nG] = mlp_rows(c), n[nK] = vit_logits(c),
     n[nh] = c->heads, n[npool] = pool_mlp_width(c);
     n[nd] = head_width(c), n[nA] = attention_width(c), n[n3A] = 3 * n[nA], n[n3D] = 3 * n[nD],
     n[npairs] = n[nA] / 2;
-    n[nP] = patch_side(c, 0), n[nQ] = patch_side(c, 1), n[nR] = relative_rows(c);
+    n[nP] = patch_side(c, 0), n[nQ] = patch_side(c, 1),
+    n[nR] = position_of(c) == VIT_RELATIVE ? relative_rows(c) : 0;
     n[nS] = c->channels;
     for (size_t i = 0; i < VIT_STEM_MOST; i++) n[nS + 1 + i] = c->stem[i].channels;
-    n[nC] = c->tokens_to_token ? c->token_width : n[nS + c->stem_layers];
+    n[nC] = tokens_to_token_of(c) ? c->token_width : n[nS + c->stem_layers];
     n[npatch] = patch_values(c);
     n[nt] = c->token_width, n[n3t] = 3 * n[nt], n[nfeatures] = split_features(c);
-    for (size_t i = 0; i < VIT_SOFT_SPLITS; i++) n[ncut + i] = split_values(c, i);
-    n[nregisters] = c->register_tokens, n[ndetections] = c->detections;
+    for (size_t i = 0; tokens_to_token_of(c) && i < VIT_SOFT_SPLITS; i++)
+        n[ncut + i] = split_values(c, i);
+    n[nregisters] = c->register_tokens, n[ndetections] = detections_of(c);
     n[nscores] = c->classes + 1, n[nbox] = VIT_BOX;
     n[npositions] = c->position_rows, n[nmid] = c->depth ? c->depth - 1 : 0;
     n[qkv_matrices] = c->attention == VIT_PER_HEAD ? 3 * n[nh] : 1;
@@ -59,21 +74,24 @@ static void sizes(size_t n[NUMBERS], const vit_config *c) {
 
 static void presences(size_t n[NUMBERS], const vit_config *c) {
     for (size_t i = 0; i < VIT_STEM_MOST; i++) n[has_stem + i] = c->stem_layers > i;
-    n[has_split] = c->tokens_to_token != VIT_SPLIT_HARD;
-    n[has_performer] = c->tokens_to_token == VIT_SPLIT_PERFORMER;
+    n[has_split] = tokens_to_token_of(c) != VIT_SPLIT_HARD;
+    n[has_performer] = tokens_to_token_of(c) == VIT_SPLIT_PERFORMER;
     n[has_patch_bias] = c->patch_bias;
     n[has_patch_norm_in] = c->patch_norm_in, n[has_patch_norm] = c->patch_norm;
     n[has_class] = c->class_tokens, n[has_distillation] = c->distillation_tokens;
-    n[has_registers] = c->register_tokens, n[has_detections] = c->detections;
-    n[has_positions] = learns_positions(c), n[has_relative] = c->position == VIT_RELATIVE;
-    n[has_frequencies] = c->position == VIT_ROTARY && c->rotary_frequencies == VIT_ROTARY_LEARNED;
-    n[has_norm_pre] = c->norm_pre, n[has_qkv_bias] = c->qkv_bias, n[has_qk_norm] = c->qk_norm;
-    n[has_mlp_norm] = c->mlp_norm;
+    n[has_registers] = c->register_tokens, n[has_detections] = detections_of(c);
+    n[has_positions] = learns_positions(c), n[has_relative] = position_of(c) == VIT_RELATIVE;
+    n[has_frequencies] =
+        position_of(c) == VIT_ROTARY && c->rotary_frequencies == VIT_ROTARY_LEARNED;
+    n[has_norm_pre] = c->norm_pre, n[has_qkv_bias] = c->qkv_bias, n[has_qk_norm] = qk_norm_of(c);
+    n[has_mlp_norm] = mlp_norm_of(c);
     n[has_proj] = c->attention != VIT_PER_HEAD, n[has_layer_scale] = c->layer_scale;
     n[has_norm] = norms_tokens(c), n[has_fc_norm] = norms_pooled(c);
-    n[has_pooling] = c->pool == VIT_POOL_ATTENTION, n[has_head] = c->classes > 0 && !c->detections;
-    n[has_objects] = c->classes > 0 && c->detections, n[has_mid] = c->mid_position && c->depth > 1;
-    n[has_hidden] = n[has_head] && c->head_hidden;
+    n[has_pooling] = pool_of(c) == VIT_POOL_ATTENTION,
+    n[has_head] = c->classes > 0 && !detections_of(c);
+    n[has_objects] = c->classes > 0 && detections_of(c),
+    n[has_mid] = mid_position_of(c) && c->depth > 1;
+    n[has_hidden] = n[has_head] && head_hidden_of(c);
     n[has_head_bias] = n[has_head] && c->head_bias;
     n[has_head_dist] = n[has_head] && c->distillation_tokens && !c->no_head_dist;
     n[is_int8] = c->int8, n[is_proj_int8] = c->int8 && n[has_proj];

@@ -119,11 +119,13 @@ enum number {
     X(fc2_bias, "mlp.fc2.bias", BIAS, one, nD)                                                     \
     X(ls2, "ls2.gamma", LAYER_SCALE, has_layer_scale, nD)
 
-#define VIT_HEAD_PARAMS(X)                                                                         \
+#define VIT_NORM_PARAMS(X)                                                                         \
     X(norm_gain, "norm.weight", GAIN, has_norm, nD)                                                \
     X(norm_bias, "norm.bias", BIAS, has_norm, nD)                                                  \
     X(fc_norm_gain, "fc_norm.weight", GAIN, has_fc_norm, nD)                                       \
-    X(fc_norm_bias, "fc_norm.bias", BIAS, has_fc_norm, nD)                                         \
+    X(fc_norm_bias, "fc_norm.bias", BIAS, has_fc_norm, nD)
+
+#define VIT_POOL_PARAMS(X)                                                                         \
     X(pool_latent, "attn_pool.latent", TOKEN, has_pooling, one, one, nD)                           \
     X(pool_qkv_weight, "attn_pool.qkv.weight", POOL_QKV, has_pooling, n3D, nD)                     \
     X(pool_qkv_bias, "attn_pool.qkv.bias", POOL_QKV_BIAS, has_pooling, n3D)                        \
@@ -134,7 +136,9 @@ enum number {
     X(pool_fc1_weight, "attn_pool.mlp.fc1.weight", MATRIX, has_pooling, npool, nD)                 \
     X(pool_fc1_bias, "attn_pool.mlp.fc1.bias", BIAS, has_pooling, npool)                           \
     X(pool_fc2_weight, "attn_pool.mlp.fc2.weight", MATRIX, has_pooling, nD, npool)                 \
-    X(pool_fc2_bias, "attn_pool.mlp.fc2.bias", BIAS, has_pooling, nD)                              \
+    X(pool_fc2_bias, "attn_pool.mlp.fc2.bias", BIAS, has_pooling, nD)
+
+#define VIT_HEAD_PARAMS(X)                                                                         \
     X(hidden_weight, "pre_logits.weight", MATRIX, has_hidden, nH, nF)                              \
     X(hidden_bias, "pre_logits.bias", BIAS, has_hidden, nH)                                        \
     X(head_weight, "head.weight", HEAD, has_head, nK, nlast)                                       \
@@ -171,6 +175,8 @@ struct vit_params {
         float *weight[3], *bias[3];
     } objects[2]; /* scores and boxes */
     VIT_TOKEN_PARAMS(VIT_FIELD)
+    VIT_NORM_PARAMS(VIT_FIELD)
+    VIT_POOL_PARAMS(VIT_FIELD)
     VIT_HEAD_PARAMS(VIT_FIELD)
     struct block_params *blocks; /* (L) */
 };

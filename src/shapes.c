@@ -2,6 +2,7 @@
 #include "shapes.h"
 
 #include "base/sizes.h"
+#include "edition.h"
 
 static size_t stride_after(const vit_config *c, size_t layers) {
     size_t stride = 1;
@@ -39,15 +40,15 @@ size_t split_values(const vit_config *c, size_t split) {
 }
 
 size_t split_features(const vit_config *c) {
-    return c->tokens_to_token == VIT_SPLIT_PERFORMER ? c->token_width / 2 : 0;
+    return tokens_to_token_of(c) == VIT_SPLIT_PERFORMER ? c->token_width / 2 : 0;
 }
 
 size_t patch_side(const vit_config *c, int axis) {
-    return c->tokens_to_token ? 3 : c->patch_size[axis] / stem_stride(c);
+    return tokens_to_token_of(c) ? 3 : c->patch_size[axis] / stem_stride(c);
 }
 
 size_t patch_values(const vit_config *c) {
-    if (c->tokens_to_token) return split_values(c, VIT_SOFT_SPLITS);
+    if (tokens_to_token_of(c)) return split_values(c, VIT_SOFT_SPLITS);
     return size_times(stem_maps(c, c->stem_layers, NULL).channels,
                       size_times(patch_side(c, 0), patch_side(c, 1)));
 }
@@ -86,12 +87,12 @@ size_t vit_patches(const vit_config *c) {
 }
 
 size_t vit_prefix(const vit_config *c) {
-    return c->class_tokens + c->distillation_tokens + c->register_tokens + c->detections;
+    return c->class_tokens + c->distillation_tokens + c->register_tokens + detections_of(c);
 }
 
 size_t vit_logits(const vit_config *c) {
-    if (!c->detections || !c->classes) return c->classes + c->doubt;
-    return size_times(c->detections, object_numbers(c));
+    if (!detections_of(c) || !c->classes) return c->classes + c->doubt;
+    return size_times(detections_of(c), object_numbers(c));
 }
 
 size_t object_numbers(const vit_config *c) {
@@ -103,11 +104,11 @@ size_t vit_tokens(const vit_config *c) {
 }
 
 size_t mlp_rows(const vit_config *c) {
-    return c->mlp == VIT_MLP_GATED ? 2 * c->mlp_width : c->mlp_width;
+    return mlp_of(c) == VIT_MLP_GATED ? 2 * c->mlp_width : c->mlp_width;
 }
 
 bool learns_positions(const vit_config *c) {
-    return c->position == VIT_LEARNED || c->learned_too;
+    return position_of(c) == VIT_LEARNED || c->learned_too;
 }
 
 bool norms_tokens(const vit_config *c) {
@@ -119,7 +120,7 @@ bool norms_pooled(const vit_config *c) {
 }
 
 size_t head_features(const vit_config *c) {
-    return c->pool == VIT_POOL_CLASS_MEAN ? 2 * c->width : c->width;
+    return pool_of(c) == VIT_POOL_CLASS_MEAN ? 2 * c->width : c->width;
 }
 
 size_t pool_heads(const vit_config *c) {
@@ -131,6 +132,6 @@ size_t pool_mlp_width(const vit_config *c) {
 }
 
 size_t pooled_rows(const vit_config *c) {
-    if (c->pool == VIT_POOL_CLASS_MEAN && c->pool_prefix) return vit_tokens(c) - 1;
-    return c->pool_prefix || c->pool == VIT_POOL_PRR ? vit_tokens(c) : vit_patches(c);
+    if (pool_of(c) == VIT_POOL_CLASS_MEAN && c->pool_prefix) return vit_tokens(c) - 1;
+    return c->pool_prefix || pool_of(c) == VIT_POOL_PRR ? vit_tokens(c) : vit_patches(c);
 }

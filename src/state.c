@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/sizes.h"
 #include "base/team.h"
+#include "edition.h"
 #include "model.h"
 #include "shapes.h"
 #include "stages/activations.h"
@@ -54,10 +55,10 @@ static void state_lay_out(vit_state *state, struct arena *arena, const vit_model
     }
     state->head.tokens = normed;
     head_lay_out(&state->head, arena, c, batch);
-    if (c->pool == VIT_POOL_ATTENTION || c->pool == VIT_POOL_PRR)
+    if (pool_of(c) == VIT_POOL_ATTENTION || pool_of(c) == VIT_POOL_PRR)
         pooling_lay_out(&state->head.pooling, arena, m, batch);
     stem_lay_out(&state->stem, arena, c, batch, false);
-    soft_split_lay_out(&state->split, arena, m, batch, threads);
+    if (tokens_to_token_of(c)) soft_split_lay_out(&state->split, arena, m, batch, threads);
     state->patches = arena_floats(arena, batch, vit_patches(c), patch_values(c));
 }
 
@@ -106,6 +107,7 @@ void vit_state_ablate(vit_state *state, const vit_ablation *without) {
 
 struct maps patches_input(const vit_state *state, const float *images, size_t image) {
     const vit_config *c = &state->model->config;
-    return c->tokens_to_token ? soft_split_input(c, &state->split, images, VIT_SOFT_SPLITS, image)
-                              : stem_input(c, &state->stem, images, c->stem_layers, image);
+    return tokens_to_token_of(c)
+               ? soft_split_input(c, &state->split, images, VIT_SOFT_SPLITS, image)
+               : stem_input(c, &state->stem, images, c->stem_layers, image);
 }

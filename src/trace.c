@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/team.h"
+#include "edition.h"
 #include "model.h"
 #include "shapes.h"
 #include "stages/activations.h"
@@ -27,7 +28,7 @@ static void trace_tokens(vit_state *state, const float *image, const vit_trace *
     struct rows patches = {0, vit_patches(c)}, tokens = {0, vit_tokens(c)};
     float *x = state->block.x;
     stem_forward(m, &state->stem, state->scratch, image, 1, state->team);
-    soft_split_forward(m, &state->split, image, 1, state->team);
+    if (tokens_to_token_of(c)) soft_split_forward(m, &state->split, image, 1, state->team);
     struct maps from = patches_input(state, image, 0);
     patches_forward(m, x + vit_prefix(c) * c->width, state->patches, &from, patches);
     tokens_prefix(m, x, tokens);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/team.h"
+#include "edition.h"
 #include "model.h"
 #include "shapes.h"
 #include "stages/activations.h"
@@ -64,7 +65,7 @@ static size_t last_tokens(const vit_config *c, const vit_taps *taps) {
 /* Whether only the prefix goes on from the last block, and its rows of the map are all that is kept. */
 static bool sees_prefix(const vit_config *c, const vit_taps *taps) {
     bool whole = taps->attention && c->depth && is_selected(taps->attention_layers, c->depth - 1);
-    return c->detections && !whole && last_tokens(c, taps) == vit_prefix(c);
+    return detections_of(c) && !whole && last_tokens(c, taps) == vit_prefix(c);
 }
 
 static void run_blocks(vit_state *state, size_t batch, const vit_taps *taps) {
@@ -97,7 +98,8 @@ static void run_some(vit_state *state, const float *images, size_t batch, float 
     const vit_model *m = state->model;
     struct tokens_call call = {state, images, batch};
     stem_forward(m, &state->stem, state->scratch, images, batch, state->team);
-    soft_split_forward(m, &state->split, images, batch, state->team);
+    if (tokens_to_token_of(&m->config))
+        soft_split_forward(m, &state->split, images, batch, state->team);
     team_run(state->team, run_tokens, &call);
     run_blocks(state, batch, taps);
     struct head_activations head = state->head;

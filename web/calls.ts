@@ -17,7 +17,8 @@ export interface LoadOptions {
   /**
    * Where the package's files are, if they are not beside this code: the address of a folder that
    * holds all `vit.*.wasm` and `worker.js`, with a slash at its end; or each file by its name; or
-   * the one module to run, as its address, its bytes or a compiled module.
+   * the one module to run, as its address, its bytes or a compiled module. `vit.full.*.wasm` runs
+   * every model, `vit.simd128.wasm` and its like ordinary ones.
    */
   wasm?: WasmSource | WasmFiles;
   /** Which build to run. `"auto"`, the default, takes the fastest that works here. */

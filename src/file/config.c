@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "edition.h"
 #include "json.h"
 #include "kernels/kernels.h"
 #include "model.h"
@@ -311,12 +312,12 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
     if (strides && c->stem_layers)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: patch_stride: expected patch_size beside a stem");
-    for (int i = 0; i < 2 && c->tokens_to_token; i++)
+    for (int i = 0; i < 2 && tokens_to_token_of(c); i++)
         if (strides || c->stem_layers || c->patch_size[i] != 16 || c->image_size[i] % 16)
             return vit_fail(why, VIT_BAD_CONFIG,
                             "config: tokens_to_token: expected patch_size [16, 16], which divides "
                             "image_size, and neither a stem nor another patch_stride");
-    if (c->tokens_to_token == VIT_SPLIT_PERFORMER && c->token_width < 2)
+    if (tokens_to_token_of(c) == VIT_SPLIT_PERFORMER && c->token_width < 2)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: token_width: expected a number from 2 up for a performer, got %z",
                         c->token_width);
@@ -331,7 +332,7 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
                 why, VIT_BAD_CONFIG,
                 "config: stem: expected strides whose product divides patch_size %z, got %z",
                 c->patch_size[i], stem_stride(c));
-    bool pools_heads = c->pool == VIT_POOL_ATTENTION || c->pool == VIT_POOL_PRR;
+    bool pools_heads = pool_of(c) == VIT_POOL_ATTENTION || pool_of(c) == VIT_POOL_PRR;
     bool wide = c->head_width && c->head_width * c->heads != c->width;
     if (wide && c->attention == VIT_PER_HEAD)
         return vit_fail(why, VIT_BAD_CONFIG,
@@ -344,10 +345,10 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: pool_heads: expected a divisor of width %z, got %z", c->width,
                         pool_heads(c));
-    if (c->position == VIT_SINCOS2D && c->width % 4)
+    if (position_of(c) == VIT_SINCOS2D && c->width % 4)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: width: expected a multiple of 4 for sincos2d, got %z", c->width);
-    if (c->position == VIT_ROTARY && head_width(c) % 4)
+    if (position_of(c) == VIT_ROTARY && head_width(c) % 4)
         return vit_fail(
             why, VIT_BAD_CONFIG,
             "config: position: rotary needs heads whose width is a multiple of 4, got %z",
@@ -359,7 +360,7 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: prepare.crop: expected image_size, which is %d, got %d",
                         c->image_size, (size_t)2, c->photo.crop, (size_t)2);
-    bool reads_class = c->pool == VIT_POOL_CLASS || c->pool == VIT_POOL_CLASS_MEAN;
+    bool reads_class = pool_of(c) == VIT_POOL_CLASS || pool_of(c) == VIT_POOL_CLASS_MEAN;
     if (reads_class && !c->class_tokens)
         return vit_fail(why, VIT_BAD_CONFIG, "config: pool: class needs \"class\" in the prefix");
     if (reads_class && c->depth == 0)
@@ -367,23 +368,23 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
             why, VIT_BAD_CONFIG,
             "config: depth: expected a whole number from 1 to 1024, because pool reads the class "
             "token and only blocks bring pixels to it; got 0");
-    if (c->pool == VIT_POOL_CLASS_MEAN && c->distillation_tokens)
+    if (pool_of(c) == VIT_POOL_CLASS_MEAN && c->distillation_tokens)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: pool: class_mean needs a prefix without \"distillation\"");
     if (c->doubt && (!c->classes || c->problem_type != VIT_SINGLE_LABEL_CLASSIFICATION))
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: doubt: expected classes that exclude each other beside it");
-    if (c->mlp_norm_after && c->norm != VIT_PRE)
+    if (mlp_norm_after_of(c) && norm_of(c) != VIT_PRE)
         return vit_fail(why, VIT_BAD_CONFIG, "config: mlp_norm_after: expected norm to be pre");
-    if (c->head_hidden && c->distillation_tokens)
+    if (head_hidden_of(c) && c->distillation_tokens)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: head_hidden: expected a prefix without \"distillation\"");
-    if (c->detections &&
-        (c->pool != VIT_POOL_CLASS || c->distillation_tokens || c->doubt || c->head_hidden))
+    if (detections_of(c) &&
+        (pool_of(c) != VIT_POOL_CLASS || c->distillation_tokens || c->doubt || head_hidden_of(c)))
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: detections: expected pool to be class, and neither doubt, "
                         "head_hidden nor \"distillation\" in the prefix");
-    if (c->mid_position && c->position != VIT_LEARNED)
+    if (mid_position_of(c) && position_of(c) != VIT_LEARNED)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: mid_position: expected position to be learned");
     if (vit_patches(c) > 65536)
@@ -395,6 +396,18 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
                         "config: a model of width %z and depth %z does not fit in memory", c->width,
                         c->depth);
     return VIT_OK;
+}
+
+/* Refuses what only the full edition runs. */
+static vit_status check_edition(const vit_config *c, vit_error *why) {
+    const char *beyond = NULL;
+#define VIT_PLAIN(key, last) beyond = (size_t)c->key > (size_t)(last) ? #key : beyond;
+#include "config.def"
+    if (VIT_FULL || !beyond) return VIT_OK;
+    return vit_fail(why, VIT_BAD_CONFIG,
+                    "config: %s: this model needs the full edition of the wasm module, "
+                    "vit.full.*.wasm, got the small one",
+                    beyond);
 }
 
 bool config_has_key(const struct json *name) {
@@ -426,8 +439,9 @@ vit_status config_read(vit_config *config, const struct json *root, vit_error *w
     struct json value;
     *config = (vit_config){0};
     vit_status status = read_keys(config, root, why);
+    if (!status) status = check_edition(config, why);
     if (status) return status;
-    if (config->classes == 1 && !config->detections && !json_get(root, "problem_type", &value))
+    if (config->classes == 1 && !detections_of(config) && !json_get(root, "problem_type", &value))
         config->problem_type = VIT_MULTI_LABEL_CLASSIFICATION; /* a softmax of one class is 1 */
     config->position_rows = vit_tokens(config);
     for (int i = 0; i < 2; i++) config->position_grid[i] = vit_grid(config, i);
@@ -464,7 +478,7 @@ static void resize_photo(vit_config *c, const size_t size[2]) {
 vit_status config_resize(vit_config *c, const size_t size[2], vit_error *why) {
     const struct key *key = &KEYS[0]; /* image_size */
     size_t others = c->position_rows - vit_patches(c);
-    if (c->position == VIT_RELATIVE)
+    if (position_of(c) == VIT_RELATIVE)
         return vit_fail(why, VIT_BAD_CONFIG, "config: position: relative fits one image_size");
     if (size[0] - 1 >= key->most || size[1] - 1 >= key->most)
         return vit_fail(why, VIT_BAD_CONFIG, "config: image_size: expected 1 to %z, got %d",

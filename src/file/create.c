@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/sizes.h"
 #include "config.h"
+#include "edition.h"
 #include "json.h"
 #include "kernels/kernels.h"
 #include "model.h"
@@ -20,7 +21,7 @@
 
 size_t fixed_position_bytes(const vit_config *c) {
     bool fixed = c->position == VIT_SINCOS1D || c->position == VIT_SINCOS2D;
-    bool rotary = c->position == VIT_ROTARY && c->rotary_frequencies == VIT_POWERS;
+    bool rotary = position_of(c) == VIT_ROTARY && c->rotary_frequencies == VIT_POWERS;
     size_t floats = fixed    ? size_times(c->position_rows, c->width)
                     : rotary ? size_times(vit_patches(c), head_width(c))
                              : 0;
@@ -41,11 +42,11 @@ bool model_fits(const vit_config *c, const struct vit_kernels *kernels) {
 bool compute_positions(vit_model *m) {
     const vit_config *c = &m->config;
     size_t table = fixed_position_bytes(c);
-    float **computed = c->position == VIT_ROTARY ? &m->rotary : &m->fixed_position;
+    float **computed = position_of(c) == VIT_ROTARY ? &m->rotary : &m->fixed_position;
     if (!table) return true;
     *computed = malloc(table);
     if (m->fixed_position) tokens_sincos(m->fixed_position, c);
-    if (m->rotary) rotary_table(m->rotary, c);
+    if (position_of(c) == VIT_ROTARY && m->rotary) rotary_table(m->rotary, c);
     return *computed != NULL;
 }
 

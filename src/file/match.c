@@ -8,6 +8,7 @@
 #include "base/sizes.h"
 #include "base/text.h"
 #include "config.h"
+#include "edition.h"
 #include "kernels/kernels.h"
 #include "map.h"
 #include "params.h"
@@ -69,10 +70,10 @@ vit_status weights_read_config(vit_config *c, const struct json *json, const str
     vit_status status = config_read(c, json, why);
     if (status) return status;
     bool fc_norm =
-        c->final_norm && c->pool != VIT_POOL_CLASS_MEAN && map_find(map, "fc_norm.weight");
+        c->final_norm && pool_of(c) != VIT_POOL_CLASS_MEAN && map_find(map, "fc_norm.weight");
     c->head_norm = fc_norm && map_find(map, "norm.weight");
     c->fc_norm = fc_norm && !c->head_norm;
-    bool of_pixels = !c->stem_layers && !c->tokens_to_token;
+    bool of_pixels = !c->stem_layers && !tokens_to_token_of(c);
     c->patch_norm_in = map_find(map, "patch_embed.norm_in.weight") && of_pixels;
     c->patch_norm = map_find(map, "patch_embed.norm.weight") && of_pixels;
     c->norm_pre = map_find(map, "norm_pre.weight");
@@ -82,8 +83,8 @@ vit_status weights_read_config(vit_config *c, const struct json *json, const str
     const struct st_tensor *first = map_find(map, FIRST_MATRIX);
     const struct st_tensor *position = map_find(map, "pos_embed");
     c->int8 = first && first->type == ST_I8;
-    c->detections_last = c->detections && !map->strict;
-    bool beside = c->position == VIT_RELATIVE || c->position == VIT_ROTARY;
+    c->detections_last = detections_of(c) && !map->strict;
+    bool beside = position_of(c) == VIT_RELATIVE || position_of(c) == VIT_ROTARY;
     c->learned_too = beside && position;
     if (learns_positions(c) && position) read_positions(c, position);
     return VIT_OK;
@@ -197,8 +198,8 @@ static vit_status check_tensor(const struct param *param, const struct st_tensor
         return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%t\": expected shape %d, got %d", t->name,
                         t->name_size, shape, (size_t)2, t->shape, t->rank);
     }
-    if (t->rank == 2 && param->kind == VIT_KIND_RELATIVE && t->shape[0] != param->shape[0] &&
-        t->shape[1] == param->shape[1])
+    if (position_of(c) == VIT_RELATIVE && t->rank == 2 && param->kind == VIT_KIND_RELATIVE &&
+        t->shape[0] != param->shape[0] && t->shape[1] == param->shape[1])
         return vit_fail(why, VIT_BAD_TENSOR,
                         "tensor \"%s\": expected %z rows for this image size and prefix, got %z; "
                         "relative positions are not resized",
@@ -335,7 +336,7 @@ vit_status weights_check(struct placement *places, const vit_config *c,
         if (status) return status;
     }
     const struct st_tensor *position = map_find(map, "pos_embed");
-    bool fixed = !learns_positions(c) && c->position != VIT_RELATIVE;
+    bool fixed = !learns_positions(c) && position_of(c) != VIT_RELATIVE;
     for (size_t i = 0; i < st->count; i++) {
         const struct st_tensor *t = &st->tensors[i];
         bool computed = t == position && fixed, empty = t->count == 0 && !map->strict;

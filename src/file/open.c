@@ -9,6 +9,7 @@
 #include "base/sort.h"
 #include "config.h"
 #include "create.h"
+#include "edition.h"
 #include "kernels/kernels.h"
 #include "map.h"
 #include "match.h"
@@ -204,10 +205,11 @@ static vit_status place_positions(vit_loader *l, float *out) {
     vit_model *m = l->model;
     const vit_config *c = &m->config;
     const float *unit = l->unit;
-    size_t D = c->width, behind = c->detections_last ? c->detections * D : 0;
+    size_t D = c->width, behind = c->detections_last ? detections_of(c) * D : 0;
     size_t extra = (c->position_rows - vit_patches(c)) * D, before = extra ? extra - behind : 0;
     size_t grid = c->position_grid[0] * c->position_grid[1] * D, tables = l->param.shape[0];
-    bool resizes = weights_resize_positions(c), mid = out == m->params.mid_position;
+    bool resizes = weights_resize_positions(c);
+    bool mid = mid_position_of(c) && out == m->params.mid_position;
     float **kept = mid ? &m->learned_mid : &m->learned, *to = out;
     if (!mid && c->class_position) {
         add(m->params.class_token, unit, D);
@@ -344,7 +346,7 @@ static bool hold_units(vit_loader *l, const vit_config *config) {
 static vit_status check_positions(const vit_loader *l, const vit_config *c, vit_error *why) {
     size_t needed = fixed_position_bytes(c), most = size_plus(l->file_size, POSITIONS_OVER_FILE);
     size_t learned = size_times(size_times(c->position_rows, c->width), sizeof(float));
-    if (c->mid_position) learned = size_times(learned, c->depth);
+    if (mid_position_of(c)) learned = size_times(learned, c->depth);
     if (learns_positions(c) && learned > needed) needed = learned;
     if (needed <= most) return VIT_OK;
     return vit_fail(why, VIT_BAD_CONFIG,

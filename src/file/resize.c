@@ -8,6 +8,7 @@
 #include "base/sizes.h"
 #include "config.h"
 #include "create.h"
+#include "edition.h"
 #include "image/resample.h"
 #include "interpolate.h"
 #include "match.h"
@@ -51,7 +52,8 @@ vit_status positions_resize(float *out, const float *in, size_t tables, const vi
 static bool make_positions(vit_model *m, const vit_model *whole) {
     const vit_config *c = &m->config;
     size_t learned = learns_positions(c) ? size_times(c->position_rows, c->width) : 0;
-    size_t tables = whole->params.mid_position ? c->depth : 1; /* pos_embed and mid_pos_embed */
+    bool mid_too = mid_position_of(c) && c->depth > 1;
+    size_t tables = mid_too ? c->depth : 1; /* pos_embed and mid_pos_embed */
     size_t bytes = size_times(size_times(learned, tables), sizeof(float));
     const float *in_file = whole->learned ? whole->learned : whole->params.position;
     const float *mid = whole->learned_mid ? whole->learned_mid : whole->params.mid_position;

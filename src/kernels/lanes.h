@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "edition.h"
 #include "kernels.h"
 
 typedef float vf __attribute__((vector_size(4 * LANES)));
@@ -230,9 +231,14 @@ INLINE void map(float *y, size_t ldy, const float *x, size_t ldx, size_t rows, s
     }
 }
 
+/* The small edition has one activation. */
+INLINE int activation_here(int act) {
+    return VIT_FULL || act == VIT_LINEAR ? act : VIT_GELU;
+}
+
 static void activate_rows(float *y, size_t ldy, const float *x, size_t ldx, int act, size_t rows,
                           size_t n) {
-    switch (act) {
+    switch (activation_here(act)) {
     case VIT_GELU: map(y, ldy, x, ldx, rows, n, gelu); break;
     case VIT_GELU_TANH: map(y, ldy, x, ldx, rows, n, gelu_tanh); break;
     case VIT_QUICK_GELU: map(y, ldy, x, ldx, rows, n, quick_gelu); break;

@@ -182,7 +182,7 @@ SMALL void activate_backward(float *dx, const float *dy, const float *x, int act
     for (size_t i = 0, some; i < n; i += some) {
         some = n - i < LANES ? n - i : LANES;
         vf v = load_part(x + i, some, 0), slope = splat(1);
-        switch (act) {
+        switch (activation_here(act)) {
         case VIT_GELU: slope = gelu_slope(v); break;
         case VIT_GELU_TANH: slope = gelu_tanh_slope(v); break;
         case VIT_QUICK_GELU: slope = quick_gelu_slope(v); break;

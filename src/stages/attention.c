@@ -9,6 +9,7 @@
 #include "activations.h"
 #include "base/arena.h"
 #include "base/team.h"
+#include "edition.h"
 #include "kernels/kernels.h"
 #include "linear.h"
 #include "model.h"
@@ -29,7 +30,7 @@ void scratch_attention(struct scratch *s, struct arena *arena, const vit_model *
     s->keys = arena_floats(arena, matrix_floats(model->kernels, false, T, d));
     s->values = arena_floats(arena, matrix_floats(model->kernels, false, d, T));
     s->scores = arena_floats(arena, rows, T);
-    s->relative = arena_floats(arena, c->position == VIT_RELATIVE ? relative_rows(c) : 0);
+    s->relative = arena_floats(arena, position_of(c) == VIT_RELATIVE ? relative_rows(c) : 0);
 }
 
 static bool is_per_head(const vit_config *c) {
@@ -136,7 +137,8 @@ void qkv_forward(const vit_model *m, const struct block_params *p, const float *
     size_t T = vit_tokens(&m->config), D = m->config.width, A = attention_width(&m->config);
     /* If few tokens continue, few queries are needed. They are left out only if A is a multiple
      * of VIT_INT8_ROWS: then the rest of the packed matrix is a packed matrix of its own. */
-    bool all = run->queries == T || run->map_rows == T || a->qk_raw || A % VIT_INT8_ROWS;
+    bool all = run->queries == T || run->map_rows == T || (qk_norm_of(&m->config) && a->qk_raw) ||
+               A % VIT_INT8_ROWS;
     map_rows(m, p, a->qkv, x, &s->quantized, share.count, all ? QUERY : KEY, all ? 3 : 2);
     for (size_t i = 0; i < run->batch && !all; i++) {
         struct rows here = rows_within(share, i * T, run->queries);
@@ -144,8 +146,8 @@ void qkv_forward(const vit_model *m, const struct block_params *p, const float *
         size_t at = i * T + here.first - share.first;
         map_rows(m, p, a->qkv + at * 3 * A, x + at * D, &s->quantized, here.count, QUERY, 1);
     }
-    if (m->config.qk_norm) qk_norm_forward(m, p, a, share.count);
-    if (m->config.position == VIT_ROTARY && !run->no_positions)
+    if (qk_norm_of(&m->config)) qk_norm_forward(m, p, a, share.count);
+    if (position_of(&m->config) == VIT_ROTARY && !run->no_positions)
         rotary_turn(m, p->frequencies, a->qkv, share, 1);
     replace_rows(m, a->qkv, run, share);
 }
@@ -243,7 +245,8 @@ static void image_forward(const vit_model *m, const struct block_params *p,
         const float *qkv = a->qkv + image * T * 3 * A + head * d;
         size_t at = image * run->map_stride + head * run->map_each;
         float *map = a->map ? a->map + at : NULL, *raw = a->raw ? a->raw + at : NULL;
-        const float *bias = run->no_positions ? NULL : p->relative_bias;
+        bool relative = position_of(&m->config) == VIT_RELATIVE && !run->no_positions;
+        const float *bias = relative ? p->relative_bias : NULL;
         float *out = continues ? a->mixed + image * run->queries * A + head * d : NULL;
         k->pack(s->keys, qkv + KEY * A, 3 * A, 1, T, d);
         if (out) k->pack(s->values, qkv + VALUE * A, 1, 3 * A, d, T);
@@ -342,13 +345,15 @@ void attention_backward(const vit_model *m, const struct block_params *p,
             head_backward(m, s->dqkv + qkv_at, dy + at,
                           a->map + i * run->map_stride + head * run->map_each, a->qkv + qkv_at,
                           s->scores, s->relevance, queries);
-            if (g->relative_bias)
+            if (position_of(c) == VIT_RELATIVE && g->relative_bias)
                 relative_backward(g->relative_bias + head, s->relative, s->scores, queries, c);
         }
     stop_at_replaced(m, s->dqkv, run);
-    if (g->frequencies) rotary_backward(m, g->frequencies, s->dqkv, a->qkv, batch, queries);
-    if (c->position == VIT_ROTARY && !run->no_positions)
+    bool rotary = position_of(c) == VIT_ROTARY;
+    if (rotary && g->frequencies)
+        rotary_backward(m, g->frequencies, s->dqkv, a->qkv, batch, queries);
+    if (rotary && !run->no_positions)
         rotary_turn(m, p->frequencies, s->dqkv, (struct rows){0, rows}, -1);
-    if (c->qk_norm) qk_norm_backward(m, p, g, a, s->dqkv, rows);
+    if (qk_norm_of(c)) qk_norm_backward(m, p, g, a, s->dqkv, rows);
     qkv_backward(m, p, g, dx, s->dqkv, x, rows, s->dmixed);
 }

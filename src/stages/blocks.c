@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/sizes.h"
 #include "base/team.h"
+#include "edition.h"
 #include "kernels/kernels.h"
 #include "linear.h"
 #include "mlp.h"
@@ -83,7 +84,7 @@ void tape_block(struct activations *a, struct arena *arena, const vit_model *m, 
     const vit_config *c = &m->config;
     size_t T = vit_tokens(c), D = c->width, A = attention_width(c), M = mlp_rows(c);
     size_t rows = size_times(batch, T);
-    bool post = c->norm == VIT_POST;
+    bool post = norm_of(c) == VIT_POST;
     *a = (struct activations){
         .mean1 = arena_floats(arena, rows),
         .rstd1 = arena_floats(arena, rows),
@@ -104,12 +105,12 @@ void tape_block(struct activations *a, struct arena *arena, const vit_model *m, 
     a->normed2 = post ? NULL : arena_floats(arena, rows, D);
     a->mid = post ? arena_floats(arena, rows, D) : a->sum1;
     a->out = post ? arena_floats(arena, rows, D) : a->sum2;
-    if (c->mlp_norm) {
+    if (mlp_norm_of(c)) {
         a->mlp_raw = arena_floats(arena, rows, M);
         a->mlp_mean = arena_floats(arena, rows);
         a->mlp_rstd = arena_floats(arena, rows);
     }
-    if (!c->qk_norm) return;
+    if (!qk_norm_of(c)) return;
     a->qk_raw = arena_floats(arena, rows, 3, A);
     a->qk_mean = arena_floats(arena, rows, 2, c->heads);
     a->qk_rstd = arena_floats(arena, rows, 2, c->heads);
@@ -190,7 +191,7 @@ static void before_attention(void *context, size_t part, size_t parts) {
     struct rows share = rows_part(call->run->batch, vit_tokens(c), part, parts);
     struct activations a = rows_from(m, call->a, share.first);
     struct scratch s = scratch_from(m, call->s, part, share.first);
-    bool pre = c->norm == VIT_PRE;
+    bool pre = norm_of(c) == VIT_PRE;
 
     if (pre)
         norm_forward(call, a.normed1, a.mean1, a.rstd1, a.x, p->norm1_gain, p->norm1_bias,
@@ -209,8 +210,8 @@ static void from_attention(void *context, size_t part, size_t parts) {
     struct activations a = rows_from(m, call->a, share.first);
     struct scratch s = scratch_from(m, call->s, part, share.first);
     size_t D = c->width, rows = share.count;
-    bool pre = c->norm == VIT_PRE, at_once = !a.branch1; /* no branch is kept apart */
-    bool after = c->mlp_norm_after;
+    bool pre = norm_of(c) == VIT_PRE, at_once = !a.branch1; /* no branch is kept apart */
+    bool after = mlp_norm_after_of(c);
     bool adds = at_once && c->residual;
 
     attention_forward(m, p, call->a, &s, run, part, parts);
@@ -260,7 +261,7 @@ void block_backward(const vit_model *m, const struct block_params *p, const stru
                     const struct block_run *run) {
     size_t D = m->config.width, T = vit_tokens(&m->config), batch = run->batch;
     size_t queries = run->queries, rows = batch * queries;
-    bool pre = m->config.norm == VIT_PRE, after = m->config.mlp_norm_after;
+    bool pre = norm_of(&m->config) == VIT_PRE, after = mlp_norm_after_of(&m->config);
     float *dx = s->dx;
 
     if (!pre)

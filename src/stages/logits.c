@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/sizes.h"
+#include "edition.h"
 #include "kernels/kernels.h"
 #include "linear.h"
 #include "model.h"
@@ -22,8 +23,8 @@
 #include "vit.h"
 
 size_t head_tokens(const vit_config *c) {
-    if (c->pool != VIT_POOL_CLASS) return vit_tokens(c);
-    return c->detections ? vit_prefix(c) : c->class_tokens + c->distillation_tokens;
+    if (pool_of(c) != VIT_POOL_CLASS) return vit_tokens(c);
+    return detections_of(c) ? vit_prefix(c) : c->class_tokens + c->distillation_tokens;
 }
 
 /* 2 if the class token and the distillation token are both pooled: for two heads, or for none. */
@@ -34,8 +35,8 @@ static size_t pooled_tokens(const vit_config *c) {
 /* x (N,D) → pooled (D). */
 static void pool_rows(const vit_config *c, float *pooled, const float *x, size_t N) {
     size_t D = c->width;
-    float mean = c->pool == VIT_POOL_MAX ? 0 : 1, largest = c->pool == VIT_POOL_MAX ? 1 : 0;
-    if (c->pool == VIT_POOL_MEAN_MAX) mean = largest = 0.5f;
+    float mean = pool_of(c) == VIT_POOL_MAX ? 0 : 1, largest = pool_of(c) == VIT_POOL_MAX ? 1 : 0;
+    if (pool_of(c) == VIT_POOL_MEAN_MAX) mean = largest = 0.5f;
     memset(pooled, 0, D * sizeof *pooled);
     for (size_t t = 0; t < N; t++)
         for (size_t i = 0; i < D; i++) pooled[i] += x[t * D + i];
@@ -52,10 +53,11 @@ static void pool_rows(const vit_config *c, float *pooled, const float *x, size_t
 static void pool_forward(const vit_config *c, float *pooled, const float *x, size_t batch,
                          size_t tokens, size_t head) {
     size_t D = c->width, N = pooled_rows(c);
-    bool both = c->pool == VIT_POOL_CLASS_MEAN, reads_class = both || c->pool == VIT_POOL_CLASS;
+    bool both = pool_of(c) == VIT_POOL_CLASS_MEAN;
+    bool reads_class = both || pool_of(c) == VIT_POOL_CLASS;
     for (size_t b = 0; b < batch; b++, x += tokens * D, pooled += head_features(c)) {
         if (reads_class) memcpy(pooled, x + head * D, D * sizeof *pooled);
-        if (c->pool != VIT_POOL_CLASS)
+        if (pool_of(c) != VIT_POOL_CLASS)
             pool_rows(c, pooled + (both ? D : 0), x + (tokens - N) * D, N);
     }
 }
@@ -64,7 +66,7 @@ static void pool_forward(const vit_config *c, float *pooled, const float *x, siz
 static void pool_backward(const vit_config *c, float *dtokens, const float *dpooled, size_t batch,
                           size_t T, size_t token) {
     size_t D = c->width, N = pooled_rows(c);
-    bool mean = c->pool == VIT_POOL_MEAN;
+    bool mean = pool_of(c) == VIT_POOL_MEAN;
     size_t first = mean ? T - N : token, last = mean ? T : token + 1;
     float share = 1 / (float)(last - first);
     for (size_t b = 0; b < batch; b++, dtokens += T * D, dpooled += D)
@@ -87,7 +89,7 @@ void logits_forward(const vit_model *m, float *logits, const struct head_activat
     const vit_config *c = &m->config;
     const struct vit_params *p = &m->params;
     size_t D = c->width, F = head_features(c), K = vit_logits(c), heads = pooled_tokens(c);
-    size_t H = c->classes ? c->head_hidden : 0, last = H ? H : F;
+    size_t H = c->classes ? head_hidden_of(c) : 0, last = H ? H : F;
     if (norms_tokens(c)) {
         size_t at = c->head_norm ? 2 * batch : 0;
         k->norm(a->tokens, D, a->mean ? a->mean + at : NULL, a->rstd ? a->rstd + at : NULL, x, D,
@@ -98,9 +100,9 @@ void logits_forward(const vit_model *m, float *logits, const struct head_activat
     }
     for (size_t head = 0; head < heads; head++) {
         float *pooled = a->pooled + head * batch * D;
-        if (c->pool == VIT_POOL_ATTENTION)
+        if (pool_of(c) == VIT_POOL_ATTENTION)
             pooling_forward(m, pooled, &a->pooling, x, batch);
-        else if (c->pool == VIT_POOL_PRR)
+        else if (pool_of(c) == VIT_POOL_PRR)
             pooling_refined(m, pooled, &a->pooling, x, batch);
         else
             pool_forward(c, pooled, x, batch, tokens, head);
@@ -118,12 +120,12 @@ void logits_forward(const vit_model *m, float *logits, const struct head_activat
             k->activate(a->hidden, a->pre, (int)c->head_activation, batch * H);
             pooled = a->hidden;
         }
-        if (!logits || c->detections) continue;
+        if (!logits || detections_of(c)) continue;
         k->matmul(logits, K, pooled, last, head ? p->head_dist_weight : p->head_weight,
                   head ? p->head_dist_bias : p->head_bias, VIT_LINEAR, head > 0, batch, K, last);
     }
     for (size_t i = 0; logits && heads > 1 && i < batch * K; i++) logits[i] *= 0.5f;
-    if (logits && p->objects[0].weight[0])
+    if (logits && detections_of(c) && c->classes)
         objects_forward(m, logits, a->pre, a->hidden, x, batch, tokens);
 }
 
@@ -131,15 +133,15 @@ void head_lay_out(struct head_activations *head, struct arena *arena, const vit_
                   size_t batch) {
     head->pooled = arena_floats(arena, 2, batch, c->width);
     head->pooled_normed = arena_floats(arena, 2, batch, c->width);
-    size_t hidden =
-        c->detections ? size_times(c->detections, c->width) : size_times(batch, c->head_hidden);
+    size_t hidden = detections_of(c) ? size_times(detections_of(c), c->width)
+                                     : size_times(batch, head_hidden_of(c));
     head->pre = arena_floats(arena, hidden);
     head->hidden = arena_floats(arena, hidden);
 }
 
 size_t head_gradients(const vit_config *c, size_t batch) {
     size_t most = c->width > vit_logits(c) ? c->width : vit_logits(c);
-    return size_times(batch, size_plus(size_plus(c->width, most), c->head_hidden));
+    return size_times(batch, size_plus(size_plus(c->width, most), head_hidden_of(c)));
 }
 
 /* dpooled (B,D) of one head → what it adds to the gradient of the normed tokens. */
@@ -172,7 +174,7 @@ void logits_backward(const vit_model *m, const struct vit_params *g, float *dx,
     const struct vit_params *p = &m->params;
     size_t D = c->width, K = vit_logits(c), rows = batch * tokens,
            heads = p->head_dist_weight ? 2 : 1;
-    size_t H = c->head_hidden, last = H ? H : D;
+    size_t H = head_hidden_of(c), last = H ? H : D;
     float *dhead = dpooled + batch * D; /* (B,K): each head's share of dlogits */
     float *dlast = H ? dhead + batch * K : dpooled;
     for (size_t i = 0; i < batch * K; i++) dhead[i] = dlogits[i] / (float)heads;
@@ -196,7 +198,7 @@ void logits_backward(const vit_model *m, const struct vit_params *g, float *dx,
 static void hidden_backward(const vit_model *m, float *dpooled, const float *weight, size_t class,
                             const struct head_activations *a) {
     const struct vit_kernels *k = m->kernels;
-    size_t D = m->config.width, H = m->config.head_hidden;
+    size_t D = m->config.width, H = head_hidden_of(&m->config);
     float *row = dpooled + D, *dhidden = row + D;
     k->unpack(H ? dhidden : dpooled, weight, class, 1, H ? H : D);
     if (!H) return;
@@ -225,7 +227,7 @@ void logit_backward(const vit_model *m, float *dx, size_t class, const struct he
 
 void head_shares(const vit_config *c, float *shares) {
     size_t T = vit_tokens(c), N = pooled_rows(c);
-    bool mean = c->pool == VIT_POOL_MEAN;
+    bool mean = pool_of(c) == VIT_POOL_MEAN;
     size_t first = mean ? T - N : 0, count = mean ? N : pooled_tokens(c);
     for (size_t t = 0; t < T; t++)
         shares[t] = t >= first && t < first + count ? 1 / (float)count : 0;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "activations.h"
+#include "edition.h"
 #include "linear.h"
 #include "model.h"
 #include "norm.h"
@@ -38,7 +39,7 @@ void mlp_forward(const vit_model *m, const struct block_params *p, float *y, boo
     const vit_config *c = &m->config;
     size_t D = c->width, M = c->mlp_width, G = mlp_rows(c);
     int act = (int)c->activation;
-    bool gated = G != M;
+    bool gated = mlp_of(c) == VIT_MLP_GATED;
     const struct linear fc1 = {p->fc1_weight, p->fc1_scale, p->fc1_bias, G, D},
                         fc2 = {p->fc2_weight, p->fc2_scale, p->fc2_bias, D, M};
     float *pre = a->pre ? a->pre : a->hidden; /* kept for the backward pass */
@@ -48,8 +49,8 @@ void mlp_forward(const vit_model *m, const struct block_params *p, float *y, boo
         gate(k, a->hidden, pre, act, rows, M);
     else if (!at_once)
         k->activate(a->hidden, pre, act, rows * M);
-    if (a->mlp_raw) memcpy(a->mlp_raw, a->hidden, rows * G * sizeof *a->hidden);
-    if (c->mlp_norm)
+    if (mlp_norm_of(c) && a->mlp_raw) memcpy(a->mlp_raw, a->hidden, rows * G * sizeof *a->hidden);
+    if (mlp_norm_of(c))
         k->norm(a->hidden, G, a->mlp_mean, a->mlp_rstd, a->hidden, G, p->mlp_norm_gain,
                 p->mlp_norm_bias, c->norm_eps, rows, M);
     linear_forward(k, y, D, a->hidden, G, &fc2, VIT_LINEAR, add, rows, &s->quantized);
@@ -63,10 +64,10 @@ void mlp_backward(const vit_model *m, const struct block_params *p, const struct
     int act = (int)m->config.activation;
     linear_backward(k, s->dhidden, G, g->fc2_weight, g->fc2_bias, dy, D, a->hidden, G,
                     p->fc2_weight, rows, D, M);
-    if (a->mlp_raw)
+    if (mlp_norm_of(&m->config))
         norm_backward(s->dhidden, G, g->mlp_norm_gain, g->mlp_norm_bias, s->dhidden, G, a->mlp_raw,
                       G, a->mlp_mean, a->mlp_rstd, p->mlp_norm_gain, rows, M);
-    if (G != M)
+    if (mlp_of(&m->config) == VIT_MLP_GATED)
         gate_backward(k, s->dhidden, a->pre, act, rows, M);
     else
         k->activate_backward(s->dhidden, s->dhidden, a->pre, act, rows * M);

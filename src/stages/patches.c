@@ -4,6 +4,7 @@
 
 #include "activations.h"
 #include "base/team.h"
+#include "edition.h"
 #include "kernels/kernels.h"
 #include "linear.h"
 #include "model.h"
@@ -43,7 +44,7 @@ void patches_forward(const vit_model *m, float *x, float *patches, const struct 
     size_t K = patch_values(c), D = c->width;
     size_t P = patch_side(c, 0), Q = patch_side(c, 1), across = vit_grid(c, 1);
     for (size_t n = share.first; n < share.first + share.count; n++)
-        if (c->tokens_to_token)
+        if (tokens_to_token_of(c))
             soft_split_cut(patches + n * K, from, VIT_SOFT_SPLITS, n, across);
         else
             cut(patches + n * K, from, n / across * patch_step(c, 0), n % across * patch_step(c, 1),

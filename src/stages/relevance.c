@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/sizes.h"
 #include "blocks.h"
+#include "edition.h"
 #include "kernels/kernels.h"
 #include "linear.h"
 #include "logits.h"
@@ -80,7 +81,7 @@ size_t vit_relevance_size(const vit_model *m, size_t classes) {
     const vit_config *c = &m->config;
     struct arena arena = {0};
     struct room room;
-    if (!c->classes || c->detections || !c->depth || c->pool > VIT_POOL_MEAN || classes == 0)
+    if (!c->classes || detections_of(c) || !c->depth || pool_of(c) > VIT_POOL_MEAN || classes == 0)
         return 0;
     room_lay_out(&room, &arena, m, classes);
     return arena.overflow || arena.used > SIZE_MAX - CACHE_LINE ? 0 : arena.used + CACHE_LINE;

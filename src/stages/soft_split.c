@@ -175,7 +175,7 @@ static void from_attention(void *context, size_t part, size_t parts) {
 void soft_split_forward(const vit_model *m, const struct soft_split *a, const float *images,
                         size_t batch, vit_team *team) {
     const vit_config *c = &m->config;
-    for (size_t i = 0; c->tokens_to_token && i < VIT_SOFT_SPLITS * batch; i++) {
+    for (size_t i = 0; i < VIT_SOFT_SPLITS * batch; i++) {
         size_t split = i % VIT_SOFT_SPLITS, image = i / VIT_SOFT_SPLITS;
         struct split_call call = {.m = m, .a = a, .p = &m->params.splits[split], .split = split};
         call.from = soft_split_input(c, a, images, split, image);
@@ -194,8 +194,6 @@ void soft_split_forward(const vit_model *m, const struct soft_split *a, const fl
 void soft_split_lay_out(struct soft_split *a, struct arena *arena, const vit_model *m, size_t batch,
                         size_t threads) {
     const vit_config *c = &m->config;
-    *a = (struct soft_split){0};
-    if (!c->tokens_to_token) return;
     size_t t = c->token_width, f = split_features(c), N = 0, K = 0;
     for (size_t split = VIT_SOFT_SPLITS; split-- > 0;) { /* the first has the most tokens */
         struct maps to = split_maps(c, split + 1, NULL);

@@ -6,6 +6,7 @@
 
 #include "base/direction.h"
 #include "base/team.h"
+#include "edition.h"
 #include "kernels/kernels.h"
 #include "model.h"
 #include "params.h"
@@ -22,7 +23,7 @@ static void prefix_tokens(float *out[PREFIXES], size_t rows[PREFIXES], const str
     out[0] = p->class_token, rows[0] = c->class_tokens;
     out[1] = p->distillation_token, rows[1] = c->distillation_tokens;
     out[2] = p->register_tokens, rows[2] = c->register_tokens;
-    out[3] = p->detection_tokens, rows[3] = c->detections;
+    out[3] = p->detection_tokens, rows[3] = detections_of(c);
 }
 
 /* Positions cover all tokens, or only the patches. Both are the last rows. */
@@ -59,7 +60,7 @@ void tokens_place(const vit_model *m, float *x, struct rows share, bool position
 void tokens_place_again(const vit_model *m, float *x, size_t batch, size_t block) {
     const vit_config *c = &m->config;
     size_t T = vit_tokens(c), D = c->width, count = c->position_rows * D;
-    if (!m->params.mid_position || block + 1 >= c->depth) return;
+    if (!mid_position_of(c) || block + 1 >= c->depth) return;
     for (size_t i = 0; i < batch; i++)
         add(x + (i * T + first_position(c)) * D, m->params.mid_position + block * count, count);
 }

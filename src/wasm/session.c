@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/sizes.h"
 #include "base/team.h"
+#include "edition.h"
 #include "file/config.h"
 #include "kernels/kernels.h"
 #include "module.h"
@@ -109,7 +110,7 @@ vit_status vitw_end(void) {
     session.heads = config->heads;
     session.classes = config->classes;
     session.logit_count = vit_logits(config);
-    session.detections = config->detections;
+    session.detections = detections_of(config);
     const char *json = vit_model_json(model, &session.json_size);
     session.json = config_print(&session.json_size, config, json, session.json_size);
     session.head_width = head_width(config);
@@ -153,8 +154,8 @@ vit_status vitw_reserve(size_t batch, size_t layers, bool want_tokens) {
     const size_t logit_shape[] = {batch, session.logit_count, 1, 1, 1};
     const size_t attention_shape[] = {batch, layers, session.heads, T, T};
     const size_t token_shape[] = {want_tokens ? batch : 0, T, session.width, 1, 1};
-    const size_t view_shape[] = {session.detections ? batch : 0, session.heads, session.prefix, T,
-                                 1};
+    bool finds = detections_of(vit_model_config(model));
+    const size_t view_shape[] = {finds ? batch : 0, session.heads, session.prefix, T, 1};
     const size_t pooled_shape[] = {want_tokens ? batch : 0, session.width, 1, 1, 1};
     bool held = hold_state(batch) && hold_floats(&images, image_shape) &&
                 hold(&placements, size_times(batch, sizeof(vit_placement))) &&
@@ -207,6 +208,7 @@ vit_status vitw_run(size_t batch, bool want_attention, bool want_tokens) {
     for (size_t i = 0; want_attention && i < session.depth; i++) layers += session.layers[i] != 0;
     if (batch > reserved.batch || layers > reserved.layers || want_tokens > reserved.tokens)
         return bad_call("expected a run that vitw_reserve made room for");
+    bool finds = detections_of(vit_model_config(model));
     bool seen =
         want_tokens || (want_attention && session.depth && session.layers[session.depth - 1]);
     vit_taps taps = {
@@ -214,7 +216,7 @@ vit_status vitw_run(size_t batch, bool want_attention, bool want_tokens) {
         .attention_layers = session.layers,
         .tokens = want_tokens ? session.tokens : NULL,
         .pooled = want_tokens ? session.pooled : NULL,
-        .views = session.detections && session.depth && !seen ? session.views : NULL,
+        .views = finds && session.depth && !seen ? session.views : NULL,
     };
     return run_status(vit_run(model, state, session.images, batch, session.logits, &taps));
 }

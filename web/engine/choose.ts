@@ -3,7 +3,7 @@ import { beside, BESIDE } from "../base/beside.js";
 import { cores, inNode } from "../base/node.js";
 import { reason, show, VitError } from "../errors.js";
 import { compiled, isModule, type WasmSource } from "./compile.js";
-import { BUILDS, type ModuleKind, readWasm, type WasmFiles, type WasmModules } from "./files.js";
+import { type ModuleKind, readWasm, type WasmFiles, type WasmModules } from "./files.js";
 import { isThreaded } from "./instance.js";
 import type { CompiledModule, Variant } from "./module.js";
 import { Probe, tinyModule } from "./probe.js";
@@ -43,6 +43,9 @@ const MOST_THREADS = 64;
 export interface Needs {
   /** Whether the model has int8 weights. */
   int8(): Promise<boolean>;
+  /** Whether the model needs the full edition of the module, and whether the small one is worth loading before that is known. */
+  full(): Promise<boolean>;
+  readonly likelySmall: boolean;
   /** Memory that threads share; undefined if the engine gives none. */
   memory(): Promise<WebAssembly.Memory | undefined>;
 }
@@ -50,9 +53,13 @@ export interface Needs {
 /** Chooses a build for threads if they are wanted and possible, else one for a single thread. */
 export async function chooseBuild(
   plan: BuildPlan<unknown>,
-  { int8, memory: memoryOf }: Needs,
+  { int8, full, likelySmall, memory: memoryOf }: Needs,
 ): Promise<ModuleSource & { readonly threads: number }> {
-  const choose = (threads: boolean) => loadModule(plan, threads, int8);
+  const load = (threads: boolean, edition: Edition) => loadModule(plan, (variants) => firstOf(variants, threads, edition, plan), int8);
+  const choose = async (threads: boolean) => {
+    const [small, needsFull] = await Promise.all([likelySmall && load(threads, ""), full()]);
+    return needsFull ? load(threads, "full.") : small || load(threads, "");
+  };
   const wanted = plan.threads > 1 ? Math.min(plan.threads, await cores(), MOST_THREADS) : 1;
   const why = wanted > 1 ? whySingleThread(plan.variant, await inNode()) : undefined;
   const module = await choose(wanted > 1 && !why);
@@ -116,8 +123,7 @@ const SIMD_PROBE = Uint8Array.of(
  * @throws {VitError} code `no_wasm`, `no_simd`, `unsupported`, `bad_option`, `network` or
  *   `bad_wasm`.
  */
-async function loadModule(plan: BuildPlan<unknown>, threads: boolean, int8: Needs["int8"]): Promise<CompiledModule> {
-  const { variant, wasm } = plan;
+async function loadModule({ variant, wasm }: BuildPlan<unknown>, load: Load, int8: Needs["int8"]): Promise<CompiledModule> {
   if (!["auto", "relaxed", "simd128", "scalar"].includes(variant)) {
     throw new VitError(
       "bad_option",
@@ -139,9 +145,11 @@ async function loadModule(plan: BuildPlan<unknown>, threads: boolean, int8: Need
     );
   }
   if (wasm !== undefined) return compiled(wasm);
-  const load: Load = (variants) => firstOf(variants, threads, plan);
   return load(variant === "auto" ? await ranked(load, int8) : [variant]);
 }
+
+/** What a build's name begins with. */
+type Edition = "" | "full.";
 
 /** {@link firstOf} for one plan. */
 type Load = (variants: readonly Variant[]) => Promise<CompiledModule>;
@@ -169,16 +177,18 @@ async function ranked(load: Load, isInt8: Needs["int8"]): Promise<readonly Varia
 async function firstOf(
   variants: readonly Variant[],
   threads: boolean,
-  { kind, files }: BuildPlan<unknown>,
+  edition: Edition,
+  { kind: { here }, files }: BuildPlan<unknown>,
 ): Promise<CompiledModule> {
-  const named = BUILDS.some((build) => build in files);
+  const named = Object.keys(here).some((build) => build in files);
   let lost: unknown;
   for (const variant of variants) {
     const build = threads && variant !== "scalar" ? (`${variant}-threads` as const) : variant;
-    const given = files[build] ?? files[variant];
+    const names = [edition, "", "full."].flatMap((each) => [`${each}${build}`, `${each}${variant}`]) as (keyof typeof here)[];
+    const given = names.map((name) => files[name]).find(Boolean);
     if (!given && named) continue;
     try {
-      return await compiled(given ?? beside(kind.here[build]));
+      return await compiled(given ?? beside(names.map((name) => here[name]).find(Boolean)!));
     } catch (cause) {
       lost ??= cause;
     }

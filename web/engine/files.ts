@@ -8,8 +8,11 @@ import type { Variant } from "./module.js";
 import type { ModuleSource } from "./session.js";
 import type { Script } from "./thread.js";
 
-/** The names of the builds. Each variant with SIMD has a second module, for threads. */
-type Build = Variant | "relaxed-threads" | "simd128-threads";
+/**
+ * The names of the builds. Each variant with SIMD has four: for threads or not, and in full, for all models, or small,
+ * for ordinary ones. `scalar` is full.
+ */
+type Build = "scalar" | `${"" | "full."}${Exclude<Variant, "scalar">}${"" | "-threads"}`;
 
 /** @internal One kind of module: those that run models, or those that train them. */
 export interface ModuleKind<Target> {
@@ -17,15 +20,12 @@ export interface ModuleKind<Target> {
   readonly prefix: string;
   readonly worker: string;
   /** The modules' addresses. Each is written out, so that bundlers find the file and include it. */
-  readonly here: Readonly<Record<Build, () => URL>>;
+  readonly here: { readonly [build in Build]?: () => URL };
   /** The script of its threads. */
   readonly script: Script;
   /** Starts a session in this thread. */
   open(source: ModuleSource): Promise<Target>;
 }
-
-/** @internal */
-export const BUILDS: readonly Build[] = ["relaxed", "simd128", "scalar", "relaxed-threads", "simd128-threads"];
 
 /**
  * The addresses of the package's files. If any module is named, only the named ones are used; if
@@ -51,11 +51,11 @@ export interface WasmModules {
 export function readWasm(wasm: WasmSource | WasmFiles | undefined, kind: ModuleKind<unknown>): WasmModules {
   const base = typeof wasm === "string" || isA(wasm, "URL") ? String(wasm) : "";
   if (base.endsWith("/")) {
-    const builds = BUILDS.map((build) => [build, `${base}${kind.prefix}.${build}.wasm`] as const);
+    const builds = Object.keys(kind.here).map((build) => [build, `${base}${kind.prefix}.${build}.wasm`] as const);
     return { wasm: undefined, files: { ...Object.fromEntries(builds), worker: base + kind.worker } };
   }
   if (!isPlain(wasm)) return { wasm: snapshot(wasm as WasmSource | undefined), files: {} };
-  const own = takeOptions<WasmFiles>("wasm", wasm, [...BUILDS, "worker"]);
+  const own = takeOptions<WasmFiles>("wasm", wasm, [...(Object.keys(kind.here) as Build[]), "worker"]);
   const { worker = "" } = own;
   if (!(typeof worker === "string" || isA(worker, "URL"))) {
     throw new VitError("bad_option", `wasm.worker: expected an address, got ${show(worker)}`);

@@ -12,6 +12,10 @@ export const MODELS: ModuleKind<ModelSession> = {
     scalar: () => new URL("./vit.scalar.wasm", import.meta.url),
     "relaxed-threads": () => new URL("./vit.relaxed-threads.wasm", import.meta.url),
     "simd128-threads": () => new URL("./vit.simd128-threads.wasm", import.meta.url),
+    "full.relaxed": () => new URL("./vit.full.relaxed.wasm", import.meta.url),
+    "full.simd128": () => new URL("./vit.full.simd128.wasm", import.meta.url),
+    "full.relaxed-threads": () => new URL("./vit.full.relaxed-threads.wasm", import.meta.url),
+    "full.simd128-threads": () => new URL("./vit.full.simd128-threads.wasm", import.meta.url),
   },
   script: {
     /** Bundlers look for exactly this expression, include the file and insert its final address. */

@@ -16,6 +16,8 @@ const MOST_BYTES = [2 ** 31, 2 ** 30, 2 ** 29, 2 ** 28];
 export async function startTrainer(plan: BuildPlan<TrainingSession>): Promise<Running<TrainingSession>> {
   const running = await Running.start(plan, {
     int8: async () => false,
+    full: async () => false, // there is one edition
+    likelySmall: true,
     memory: async () => MOST_BYTES.reduce<WebAssembly.Memory | undefined>((got, most) => got ?? sharedMemory(most), undefined),
   });
   try {

@@ -23,18 +23,20 @@ export interface Started {
 
 export async function start(plan: LoadPlan, options: ReadOptions = {}): Promise<Started> {
   const opening = openWeights(plan.weights, options);
+  const identifying = Promise.all([opening, plan.config]).then(([file, config]) => identify(file, config, plan.prepare));
   const starting = Running.start(plan, {
     int8: async () => (await readHeader(await opening)).hasInt8,
     memory: async () => memoryFor(await opening),
+    full: async () => (await identifying).needsFull,
+    likelySmall: !plan.isFolder,
   });
   let opened: Incoming | undefined;
   try {
-    const [running, file, given] = await Promise.all([
+    const [running, { config, map, origin, file: weights }] = await Promise.all([
       starting,
+      identifying,
       opening.then((incoming) => (opened = incoming)),
-      plan.config,
     ]);
-    const { config, map, origin, file: weights } = await identify(file, given, plan.prepare);
     const model = await running.read(weights, config, map);
     return { running: await running.gather(), model, origin };
   } catch (error) {

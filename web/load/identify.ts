@@ -3,6 +3,7 @@ import { MAX_FILE_BYTES } from "../base/bytes.js";
 import { isObject, type Json, parseJson, parseObject } from "../base/json.js";
 import type { Origin } from "../config.js";
 import { hasOwn } from "../errors.js";
+import { PLAIN } from "../generated/plain.js";
 import type { Foreign } from "../foreign/checkpoint.js";
 import { asVitError, settingsBundle, foreignBundle, structureBundle } from "./bundles.js";
 import { readHeader } from "./header.js";
@@ -15,6 +16,8 @@ export interface Identity {
   /** See ModelSource. */
   readonly map: string | undefined;
   readonly origin: Origin;
+  /** Whether only the full edition of the module runs it. */
+  readonly needsFull: boolean;
   /** The file, or what is read in its place. */
   readonly file: Incoming;
 }
@@ -30,7 +33,7 @@ export async function identify(file: Incoming, replacement: string | undefined, 
   const own = typeof vitrine === "string" ? vitrine : undefined;
   const json = withPrepare(own ?? replacement ?? "{}", prepare);
   const config = objectIn(json);
-  const ours = { file, config: own === json ? undefined : json, map: undefined, origin: { ...OWN, skipped: [], mapping: {}, assumed: problemOf(config ?? {}) } };
+  const ours = { file, config: own === json ? undefined : json, map: undefined, origin: { ...OWN, skipped: [], mapping: {}, assumed: problemOf(config ?? {}) }, needsFull: needsFull(config ?? {}) };
   const refused = !tensors || !config || header.size > MAX_FILE_BYTES; // the core says why
   if (refused || (own !== undefined && hasOwn(tensors, OUR_NAME))) return ours;
   const { identifyForeign } = await foreignBundle();
@@ -41,7 +44,7 @@ export async function identify(file: Incoming, replacement: string | undefined, 
     if (!foreign) return ours;
     const origin = { ...foreign.origin, ...(own !== undefined && OWN) };
     const assumed = [...origin.assumed, ...problemOf(foreign.config)];
-    return { file: await inPlaceOf(file, foreign), config: JSON.stringify(foreign.config), map: foreign.map, origin: { ...origin, assumed } };
+    return { file: await inPlaceOf(file, foreign), config: JSON.stringify(foreign.config), map: foreign.map, origin: { ...origin, assumed }, needsFull: needsFull(foreign.config) };
   } catch (cause) {
     throw asVitError(cause, "bad_config");
   }
@@ -69,6 +72,10 @@ function objectIn(json: string): Json | undefined {
     return undefined;
   }
 }
+
+/** Whether a key has a value that is not plain. Without its key a value is. */
+const needsFull = (config: Json) =>
+  Object.entries(PLAIN).some(([key, values]) => hasOwn(config, key) && !(values as readonly unknown[]).includes(config[key]));
 
 /** The core takes a single class for a problem of many labels, because a softmax of one class is 1. */
 const problemOf = (config: Json) => (config.classes === 1 && !hasOwn(config, "problem_type") ? ["problem_type"] : []);

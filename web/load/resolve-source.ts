@@ -14,6 +14,8 @@ export interface LoadSource {
   readonly config: Promise<string | undefined>;
   /** JSON that replaces the config's own `prepare`. */
   readonly prepare: string | undefined;
+  /** Whether it is a folder, which a library wrote. */
+  readonly isFolder: boolean;
   /** The error, with advice if the files may be elsewhere. */
   withAdvice(error: unknown): Promise<unknown>;
 }
@@ -40,7 +42,7 @@ export async function resolveSource(
     const advice = (await impostorsBundle())?.hubAdvice(String(location)) ?? "";
     return advice ? new VitError(error.code, error.message + advice, { cause: error.cause }) : error;
   };
-  return { weights: folder?.weights ?? file!, config, prepare, withAdvice };
+  return { weights: folder?.weights ?? file!, config, prepare, isFolder: folder !== undefined, withAdvice };
 }
 
 /** Opens folders. It is not in bundles.ts, which this bundle needs itself. */

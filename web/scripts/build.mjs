@@ -9,17 +9,16 @@ import { generate } from "./generate.mjs";
 import { isMain, main, root, run, say, step, which } from "./lib.mjs";
 import * as setup from "./setup.mjs";
 
-const variants = ["scalar", "simd128", "relaxed", "simd128-threads", "relaxed-threads"];
+const simd = ["simd128", "relaxed", "simd128-threads", "relaxed-threads"];
 const tsc = "node_modules/typescript/bin/tsc";
 /** The kinds of builds. A debug build has DWARF, and source maps for C and TypeScript. */
 export const release = { preset: "wasm", dist: "dist", page: "build/page", debug: false };
 export const debug = { preset: "debug", dist: "build/debug/dist", page: "build/debug/page", debug: true };
-/** The modules: those that run models, and those that train them. Each has a CMake target for each variant. */
-const modules = { vit: "vit_wasm", "vit.train": "vit_train_wasm" };
-/** A debug build has no module that trains, nor one without SIMD. */
-const wasmFiles = ({ debug }) => Object.entries(modules).filter(([prefix]) => prefix === "vit" || !debug)
-  .flatMap(([prefix, target]) => variants.filter((variant) => variant !== "scalar" || !debug)
-    .map((variant) => ({ target: `${target}-${variant}`, file: `${prefix}.${variant}.wasm` })));
+/** The wasm modules and their targets in CMake. A debug build has no module that trains, nor one without SIMD. */
+const wasmFiles = ({ debug }) => [
+  ...simd.flatMap((variant) => [[`vit.${variant}`, `vit_small_wasm-${variant}`], [`vit.full.${variant}`, `vit_wasm-${variant}`]]),
+  ...(debug ? [] : [["vit.scalar", "vit_wasm-scalar"], ...["scalar", ...simd].map((variant) => [`vit.train.${variant}`, `vit_train_wasm-${variant}`])]),
+].map(([name, target]) => ({ target, file: `${name}.wasm` }));
 const builtFile = (file, { preset }) => `build/${preset}/${file}`;
 const probe = { target: "vit_probe", file: "probe.wasm" };
 

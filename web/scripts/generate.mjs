@@ -37,15 +37,21 @@ const unquoted = (text) => (text[0] === '"' ? JSON.parse(text) : text);
 
 // ---- The config ---------------------------------------------------------------
 
-/** src/config.def: { keys, photo, words }. A key is { name, type, typescript, most, words, standard, doc }. */
+/** src/config.def: { keys, photo, words, plain }. plain: a key and its plain values, as JSON. A key is { name, type, typescript, most, words, standard, doc }. */
 function config() {
-  const types = {}, words = {}, lists = { keys: [], photo: [] };
+  const types = {}, words = {}, lists = { keys: [], photo: [], plain: [] };
   let open;
   for (const { macro, args, before, after } of usesOf("src/config.def")) {
     const [name, second, of, standard] = args;
     if (/TYPE$/.test(macro)) types[name] = { values: unquoted(second), typescript: unquoted(of) };
     else if (macro === "VIT_WORDS") open = words[name] = [];
-    else if (macro === "VIT_WORD") open.push({ word: second, doc: after });
+    else if (macro === "VIT_WORD") open.push({ word: second, constant: name, doc: after });
+    else if (macro === "VIT_PLAIN") {
+      const list = lists.keys.find((key) => key.name === name).words ?? [];
+      const last = list.findIndex(({ constant }) => constant === second);
+      const values = list.slice(0, last + 1).map(({ word }) => `"${word}"`);
+      lists.plain.push([name, values.length > 0 ? values : [second]]);
+    }
     else if (/^VIT_(REQUIRED|DERIVED|KEY|PHOTO)$/.test(macro)) {
       if (!before) throw new Error(`src/config.def: ${name} has no comment that says what it is`);
       lists[macro === "VIT_PHOTO" ? "photo" : "keys"].push({
@@ -113,6 +119,13 @@ export const MOST_CLASSES = ${keys.find(({ name }) => name === "classes").most};
 `;
 }
 
+/** The plain values are false or 0 if they are no words. */
+const configPlain = ({ plain }) => `${NOTE}
+/** The plain values of keys: a model with another needs the full edition of the module. */
+export const PLAIN = {${plain.map(([name, values]) => `\n  ${name}: [${values.join(", ")}],`).join("")}
+} as const;
+`;
+
 /** A table of keys in Markdown. */
 const table = (rows) => ["| key | values | default | meaning |", "|---|---|---|---|",
   ...rows.map((cells) => `| ${cells.join(" | ")} |`)].join("\n");
@@ -157,7 +170,7 @@ function tensors() {
       (at !== undefined ? namesIn(macro).map((part) => part.replace('" AT "', at))
         : mlp !== undefined ? namesIn("VIT_OBJECT_MLP").map((part) => mlp + part) : [name]));
   };
-  const rest = ["VIT_STEM_PARAMS", "VIT_SPLIT_PARAMS", "VIT_TOKEN_PARAMS", "VIT_HEAD_PARAMS", "VIT_OBJECT_PARAMS"].flatMap(namesIn);
+  const rest = ["VIT_STEM_PARAMS", "VIT_SPLIT_PARAMS", "VIT_TOKEN_PARAMS", "VIT_NORM_PARAMS", "VIT_POOL_PARAMS", "VIT_HEAD_PARAMS", "VIT_OBJECT_PARAMS"].flatMap(namesIn);
   return NOTE +
     list("TENSORS", "The tensors of src/params.h outside the blocks.", rest) +
     list("BLOCK_TENSORS", "A block's tensors; before each comes \"blocks.0.\" and so on.", namesIn("VIT_BLOCK_PARAMS"));
@@ -167,6 +180,7 @@ function tensors() {
 export function generate() {
   mkdirSync(join(root, "web/generated"), { recursive: true });
   write("web/generated/config.ts", configTypes(config()));
+  write("web/generated/plain.ts", configPlain(config()));
   write("web/generated/tensors.ts", tensors());
   write("web/generated/words.ts", words());
 }

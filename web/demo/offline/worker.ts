@@ -23,8 +23,8 @@ const PATIENCE_MS = 4000;
 
 const here = (path: string) => new URL(path, SCOPE).href;
 const files = new Set(FILES.map(here));
-/** Large files that not every visitor asks for: weights, trainers, and MNIST's images (../mnist.mjs). */
-const isLarge = (url: string) => /\/[^/]*\.safetensors$|\/vit\.train\.[^/]*\.wasm$|\/mnist-digits-[^/]*$/.test(url);
+/** Large files that not every visitor asks for: weights, trainers, the full edition of the module, and MNIST's images (../mnist.mjs). */
+const isLarge = (url: string) => /\/[^/]*\.safetensors$|\/vit\.(?:train|full)\.[^/]*\.wasm$|\/mnist-digits-[^/]*$/.test(url);
 /** Hashed names change with the content, so one name means the same content in every build. */
 const isHashed = (url: string) => url.startsWith(here("assets/"));
 
