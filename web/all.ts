@@ -13,4 +13,4 @@ import { provided } from "./load/provided.js";
 
 provided.all = { examples, folder, foreign, impostors, pickle, settings, structure };
 
-export * from "./vit.js";
+export * from "./vitrine.js";

@@ -1,6 +1,6 @@
 // A user's program. TypeScript 5.1 and later compile it with the package's types. It is never run.
 import {
-  Attention, type Classification, type DetectedObject, type Detection, type Drawing, type ImageInput, type OverlayOptions, type PenPoint, Vit, VitError,
+  Attention, type Classification, type DetectedObject, type Detection, type Drawing, type Found, type ImageInput, Index, type OverlayOptions, type PenPoint, Vit, VitError,
 } from "vitrine";
 import { type Epoch, quantize, type Recipe, Trainer } from "vitrine/train";
 
@@ -31,6 +31,15 @@ export async function classify(image: ImageInput, signal: AbortSignal): Promise<
   const options: OverlayOptions = { grid: [7, 7], placement, colour: [255, 60, 0], smooth: true };
   console.log(options, placement.left + placement.width satisfies number);
   return result.classes[0]?.label ?? "";
+}
+
+export async function find(photo: ImageInput, file: ArrayBuffer): Promise<Found[]> {
+  const vit = await Vit.load(digits);
+  const index = new Index(vit.config.width, { about: "digits" });
+  index.add("first", (await vit.embed(photo)).pooled);
+  index.merge(Index.load(file));
+  console.log(index.ids().length === index.size, index.has("first"), index.save().buffer satisfies ArrayBuffer);
+  return index.search([1, 2, 3], 10);
 }
 
 export async function detect(photo: ImageInput): Promise<number[]> {

@@ -57,7 +57,7 @@ test("npm pack holds only the files that a user needs", () => {
     /^dist\/((engine|generated|load|train)\/)?[\w-]+\.d\.ts(\.map)?$/,
     /^web\/(((engine|generated|load|train)\/)?[\w-]+\.ts|(README|RECIPES|REFERENCE)\.md)$/,
     /^(all|train)\/package\.json$/,
-    /^dist\/(vit|all|worker|train|train-worker|folder|foreign|pickle|structure|settings|examples|impostors|cli|commands)\.js(\.map)?$/,
+    /^dist\/(vit|vitrine|search|all|worker|train|train-worker|folder|foreign|pickle|structure|settings|examples|impostors|cli|commands)\.js(\.map)?$/,
     /^dist\/vit(\.train|\.full(?!\.scalar))?\.(scalar|(simd128|relaxed)(-threads)?)\.wasm$/,
     /^weights\/digits(-int8)?\.safetensors$/,
     /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
@@ -65,7 +65,7 @@ test("npm pack holds only the files that a user needs", () => {
   for (const path of packed)
     assert.ok(allowed.some((pattern) => pattern.test(path)), path);
   const modules = [...variants, ...full, ...threaded].flatMap((build) => [`dist/vit.${build}.wasm`, `dist/vit.train.${build.replace("full.", "")}.wasm`]);
-  for (const path of ["dist/vit.js", "dist/train.js", "dist/train.d.ts", "dist/train-worker.js", "dist/vit.d.ts", "dist/worker.js", "dist/pickle.js", "dist/structure.js", "dist/settings.js", "dist/examples.js", "dist/folder.js", "dist/foreign.js", "dist/impostors.js", "dist/cli.js", "dist/commands.js", ...modules]) {
+  for (const path of ["dist/vit.js", "dist/vitrine.js", "dist/search.js", "dist/train.js", "dist/train.d.ts", "dist/train-worker.js", "dist/vitrine.d.ts", "dist/worker.js", "dist/pickle.js", "dist/structure.js", "dist/settings.js", "dist/examples.js", "dist/folder.js", "dist/foreign.js", "dist/impostors.js", "dist/cli.js", "dist/commands.js", ...modules]) {
     assert.ok(packed.includes(path), path);
   }
 });
@@ -122,8 +122,22 @@ test("the bundle that opens folders is at most 2700 bytes, minified and gzipped,
   assert.match(read("dist/vit.js").toString(), /\bimport\("\.\/folder\.js"\)/);
 });
 
+test("the index is at most 2500 bytes, minified and gzipped, and a page that does not import it never loads it", async (t) => {
+  const bytes = await weigh("search.js");
+  t.diagnostic(`search.js: ${bytes} bytes minified and gzipped`);
+  assert.ok(bytes <= 2500);
+  assert.doesNotMatch(read("dist/vit.js").toString(), /\bclass Index\b|writeSafetensors/);
+  const bundleOf = async (name) => {
+    const main = { name: "main", resolveId: (id) => (id === "main" ? id : undefined), load: (id) => (id === "main" ? `export { ${name} } from "vitrine";` : undefined) };
+    const bundle = await rolldown({ input: "main", cwd: fileURLToPath(root), external: /vit\.js$/, plugins: [main] });
+    return (await bundle.generate({})).output[0].code;
+  };
+  assert.match(await bundleOf("Index"), /\bclass Index\b/);
+  assert.doesNotMatch(await bundleOf("Vit"), /\bclass Index\b|throughProxies/);
+});
+
 test("all JavaScript of a page, minified, and one wasm module are at most 80.1 KB, gzipped, by plain SIMD 77.5, and of the full edition 87.6", async (t) => {
-  const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli|^all|^commands|^pickle|^folder|^foreign|^structure|^settings|^examples|^impostors|^train|^train-worker)\.js$/.test(name));
+  const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli|^all|^commands|^vitrine|^search|^pickle|^folder|^foreign|^structure|^settings|^examples|^impostors|^train|^train-worker)\.js$/.test(name));
   const javascript = (await Promise.all(scripts.map(weigh))).reduce((sum, bytes) => sum + bytes, 0);
   for (const build of [...variants, ...threaded, ...full]) {
     const total = javascript + (await weigh(`vit.${build}.wasm`));
@@ -167,7 +181,8 @@ test("the installed JavaScript is readable: short lines, names, and the comments
 
 test("package.json tells older tools the places of code and types, and the author", () => {
   const { main, types, unpkg, jsdelivr, author, exports } = JSON.parse(read("package.json"));
-  assert.deepEqual([main, unpkg, jsdelivr], Array(3).fill(exports["."].default));
+  assert.equal(main, exports["."].default);
+  assert.deepEqual([unpkg, jsdelivr], Array(2).fill("./dist/vit.js")); // one file, which a page loads without a bundler
   assert.equal(types, exports["."].types);
   assert.ok(author);
 });
@@ -181,7 +196,7 @@ test("the command is a program of its own that imports only the library, Node an
   assert.equal(statSync(new URL(bin.vitrine, root)).mode & 0o111, 0o111);
   const imported = (code) => [...code.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*["'`]([^"'`]+)["'`]/g)].map(([, name]) => name);
   const others = imported(source).filter((name) => !name.startsWith("node:"));
-  assert.deepEqual([...new Set(others)].sort(), ["./train.js", "./vit.js", "sharp"]);
+  assert.deepEqual([...new Set(others)].sort(), ["./train.js", "./vitrine.js", "sharp"]);
   assert.deepEqual(imported(await minified("cli.js")), ["./commands.js"]);
   assert.doesNotMatch(source, /\bprocess\b/, "its streams and signals are given");
   assert.doesNotMatch(source, /from\s*["'`]\.\/train/, "only who trains loads it");
@@ -197,7 +212,7 @@ test("the package's types are only the public ones", () => {
       .map(([, name]) => name));
   assert.deepEqual([...new Set(names)].sort(), [
     "Ablation", "Answers", "Attention", "AttentionShape", "Build", "Bytes", "Class", "Classification", "ClassifyOptions", "CompiledModule", "DetectOptions", "DetectedObject", "Detection", "Disposable", "Dom",
-    "Drawing", "EmbedOptions", "Embedding", "Epoch", "Example", "Fetch", "Folder", "Freeze", "Head", "ImageInput", "LoadOptions", "Log", "Mapping", "Measured", "OverlayOptions", "Part", "PenPoint", "Pixels",
+    "Drawing", "EmbedOptions", "Embedding", "Epoch", "Example", "Fetch", "Folder", "Found", "Freeze", "Head", "ImageInput", "Index", "IndexOptions", "LoadOptions", "Log", "Mapping", "Measured", "OverlayOptions", "Part", "PenPoint", "Pixels",
     "Placement", "Prepare", "Recipe", "Replacement", "RolloutOptions", "RunOptions", "Score", "ScoreOptions", "Source", "Step", "SymbolConstructor", "TeachOptions", "Trace", "Trainer", "TrainerOptions",
     "TrainerSource", "Variant", "Vit", "VitConfig", "VitError",
     "VitErrorCode", "WasmFiles", "WasmSource", "WeightsSource", "drawOverlay", "quantize", "score", "teach",

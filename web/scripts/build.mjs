@@ -95,8 +95,8 @@ export async function dist(kind = release) {
       "package-lock.json",
     ],
     outputs: [
-      ...(kind.debug ? [] : ["dist/vit.d.ts", ...SUBPATHS.flatMap((name) => [`dist/${name}.d.ts`, `${name}/package.json`])]),
-      ...["vit", "all", "folder", "worker", ...(kind.debug ? [] : ["train", "train-worker"]), "cli", "commands", ...Object.keys(lazyModules)].map((name) => `${kind.dist}/${name}.js`),
+      ...(kind.debug ? [] : ["dist/vitrine.d.ts", ...SUBPATHS.flatMap((name) => [`dist/${name}.d.ts`, `${name}/package.json`])]),
+      ...["vit", "vitrine", "search", "all", "folder", "worker", ...(kind.debug ? [] : ["train", "train-worker"]), "cli", "commands", ...Object.keys(lazyModules)].map((name) => `${kind.dist}/${name}.js`),
       ...wasmFiles(kind).map(({ file }) => `${kind.dist}/${file}`),
     ],
   }, async () => {
@@ -117,15 +117,24 @@ function mapWithSources(file) {
   return JSON.stringify({ ...map, sourcesContent: map.sources.map((source) => textOf(join(root, dirname(file), source))) });
 }
 
-/** Lets folder.js, which vit.js loads later, import what both need from vit.js. Without that import, it would be a third file. */
+/**
+ * Lets folder.js and search.js, which are loaded later or never, import what they share with vit.js from it: without
+ * that import, it would be a file of its own. But the writer of files, which vit.js has no use for, search.js has itself.
+ */
 const besideVit = {
   name: "beside vit",
-  transform: (code, id) => (id.endsWith("/load/folder.ts") ? { code: `import "../vit.js"; ${code}`, map: null } : undefined),
+  resolveId: (id, importer) => (/safetensors\.mjs$/.test(id) && importer?.endsWith("/web/search.ts") ? `${WRITER}?own` : undefined),
+  load: (id) => (id === `${WRITER}?own` ? readFileSync(WRITER, "utf8") : undefined),
+  transform: (code, id) => {
+    const [, folder] = id.match(/\/web\/(load\/folder|search)\.ts$/) ?? [];
+    return folder && { code: `import "${folder === "search" ? "." : ".."}/vit.js"; ${code}`, map: null };
+  },
 };
+const WRITER = join(root, "web/base/safetensors.mjs");
 
 async function bundles(kind) {
   // The others import what they share with vit.js from it, so that vit.js stays one file.
-  const library = { vit: "web/vit.ts", all: "web/all.ts", folder: "web/load/folder.ts", ...(!kind.debug && { train: "web/train.ts" }) };
+  const library = { vit: "web/vit.ts", vitrine: "web/vitrine.ts", search: "web/search.ts", all: "web/all.ts", folder: "web/load/folder.ts", ...(!kind.debug && { train: "web/train.ts" }) };
   await bundle(kind, library, {
     external: /\/(folder|foreign|pickle|structure|settings|examples|impostors)\.js$/,
     paths: (id) => id.replace(/.*\//, "./"),
@@ -137,7 +146,7 @@ async function bundles(kind) {
   await bundle(kind, { commands: "web/cli/commands.ts" }, {
     platform: "node",
     external: ["vitrine", "vitrine/train", "sharp"],
-    paths: { vitrine: "./vit.js", "vitrine/train": "./train.js" },
+    paths: { vitrine: "./vitrine.js", "vitrine/train": "./train.js" },
   });
   await bundle(kind, { cli: "web/cli/main.ts" }, { platform: "node", external: /\/commands\.ts$/, paths: () => "./commands.js" });
   chmodSync(join(root, kind.dist, "cli.js"), 0o755);
@@ -146,7 +155,7 @@ async function bundles(kind) {
 /** Checks the package's types and the command's, and puts the package's into dist. */
 async function types() {
   await run(process.execPath, [tsc, "-p", "web/tsconfig.json"]);
-  keepTypesOf(["vit.d.ts", ...SUBPATHS.map((name) => `${name}.d.ts`)]);
+  keepTypesOf(["vitrine.d.ts", ...SUBPATHS.map((name) => `${name}.d.ts`)]);
   subpaths();
   await run(process.execPath, [tsc, "-p", "web/cli/tsconfig.json"]);
 }
