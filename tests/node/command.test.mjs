@@ -28,7 +28,7 @@ test("the command prints help and version, and refuses wrong command lines", asy
   const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url)));
   assert.equal(version.stdout, `${manifest.version}\n`);
   for (const [args, message] of [
-    [[], /command: expected one of classify, detect, embed, attention, info, identify, train, eval, calibrate, quantize, got none/],
+    [[], /command: expected one of classify, detect, embed, attention, index, find, info, identify, train, eval, calibrate, quantize, got none/],
     [["paint"], /command: expected one of .*, got "paint"/],
     [["classify"], /photos: expected at least one file, got none/],
     [["classify", "--tpo", "3", "a.png"], /'--tpo'.*vitrine classify --help/],

@@ -1,6 +1,6 @@
 import { type Classification, type ClassifyOptions, type Vit, VitError } from "vitrine";
 import { type PhotoCommand, refusal } from "./command.ts";
-import { SIZE_OPTION, sizeOf, textOf, whole } from "./options.ts";
+import { SHARD_OPTION, SIZE_OPTION, sizeOf, textOf, whole } from "./options.ts";
 import { type PhotoResult, withoutName } from "./photos.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -21,6 +21,7 @@ export const classify: PhotoCommand = {
       help: `print the K most likely classes; ${DEFAULT_LINES} by default, ${DEFAULT_JSON} with JSON`,
     },
     ...SIZE_OPTION,
+    ...SHARD_OPTION,
   },
   plan(values, files) {
     const lines = values["ndjson"] === true;

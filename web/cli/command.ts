@@ -29,6 +29,14 @@ interface Description {
 export interface PhotoCommand extends Description {
   readonly operand: "PHOTO …";
   plan(values: Values, files: readonly string[]): Work<Tools>;
+  /** The work of a command line that needs neither model nor photos. */
+  plain?(values: Values, operands: readonly string[]): Work<Base> | undefined;
+}
+
+/** A command that asks the model for what its operand shows or says. */
+export interface QueryCommand extends Description {
+  readonly operand: "PHOTO or WORDS";
+  plan(values: Values, query: string): Work<Omit<Tools, "photos">>;
 }
 
 /** A command whose operand is the model itself. */
@@ -45,7 +53,7 @@ export interface PlainCommand extends Description {
   plan(values: Values): Work<Base>;
 }
 
-export type Command = PhotoCommand | ModelCommand | PlainCommand;
+export type Command = PhotoCommand | QueryCommand | ModelCommand | PlainCommand;
 
 const VARIANTS = ["auto", "relaxed", "simd128", "scalar"] as const;
 

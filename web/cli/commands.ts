@@ -10,10 +10,12 @@ import { detect } from "./detect.ts";
 import { embed } from "./embed.ts";
 import { evaluate } from "./eval.ts";
 import { filesOf } from "./files.ts";
+import { find } from "./find.ts";
 import { identify } from "./identify.ts";
+import { index } from "./index-photos.ts";
 import { info } from "./info.ts";
 import { Interrupted, Signals } from "./interrupt.ts";
-import { listOptions, readOptions, UsageError } from "./options.ts";
+import { listOptions, readOptions, shardOf, UsageError } from "./options.ts";
 import { dropUnfinished } from "./output.ts";
 import { Photos } from "./photos.ts";
 import { quantize } from "./quantize.ts";
@@ -22,14 +24,14 @@ import { train } from "./train.ts";
 
 const EXIT = { fine: 0, failed: 1, usage: 2 };
 
-const COMMANDS: Readonly<Record<string, Command>> = { classify, detect, embed, attention, info, identify, train, eval: evaluate, calibrate, quantize };
+const COMMANDS: Readonly<Record<string, Command>> = { classify, detect, embed, attention, index, find, info, identify, train, eval: evaluate, calibrate, quantize };
 
 const PHOTOS = "PHOTO is a PNG, JPEG, WebP, TIFF, GIF or AVIF, a folder of them, or - for standard input";
 
 const overview = (): string => {
   const rows = Object.entries(COMMANDS).map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`);
   const each = "vitrine COMMAND --help lists a command's options; vitrine --version prints the version";
-  return `vitrine COMMAND [options] PHOTO …\n        info [options] MODEL\n        identify|train|eval|calibrate|quantize [options]\n\n${rows.join("\n")}\n\n${PHOTOS}\n${each}`;
+  return `vitrine COMMAND [options] PHOTO …\n        find [options] PHOTO or WORDS\n        info [options] MODEL\n        identify|train|eval|calibrate|quantize [options]\n\n${rows.join("\n")}\n\n${PHOTOS}\n${each}`;
 };
 
 const help = (name: string, { about, operand, options }: Command): string =>
@@ -72,10 +74,17 @@ async function run([name, ...args]: readonly string[], base: Base): Promise<numb
       throw error;
     }));
   }
+  if (command.operand === "PHOTO or WORDS") {
+    if (files.length !== 1) throw new UsageError(`operands: expected one photo, or words in quotes, got ${files.length || "none"}; see vitrine ${name} --help`);
+    const work = command.plan(values, files[0]!);
+    return exitCode(await withModel(modelOptions(values), terminal, ({ vit }) => work({ ...base, vit })));
+  }
+  const plain = command.plain?.(values, files);
+  if (plain) return exitCode(await plain(base));
   if (files.length === 0) {
     throw new UsageError(`photos: expected at least one file, got none; see vitrine ${name} --help`);
   }
-  const all = await filesOf(files);
+  const all = shardOf(values, await filesOf(files));
   const work = command.plan(values, all);
   const photos = await Photos.load(terminal.stdin);
   return exitCode(await withModel(modelOptions(values, undefined, all.length), terminal, ({ vit }) => {

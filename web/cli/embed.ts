@@ -1,7 +1,7 @@
 import type { Embedding, EmbedOptions } from "vitrine";
 import type { PhotoCommand, Tools } from "./command.ts";
 import { bytesOf, npyHeader } from "./npy.ts";
-import { oneOf, SIZE_OPTION, sizeOf, textOf, UsageError } from "./options.ts";
+import { oneOf, SHARD_OPTION, SIZE_OPTION, sizeOf, textOf, UsageError } from "./options.ts";
 import { OutputFile } from "./output.ts";
 import { withoutName } from "./photos.ts";
 import type { Terminal } from "./terminal.ts";
@@ -23,6 +23,7 @@ export const embed: PhotoCommand = {
     out: { value: "FILE.npy", help: "write float32 (photos, D), or (photos, N, D) of patches" },
     what: { value: "KIND", help: `${VECTORS.join(", ")}; ${VECTORS[0]} by default` },
     ...SIZE_OPTION,
+    ...SHARD_OPTION,
   },
   plan(values, files) {
     const kind = oneOf("--what", textOf(values, "what") ?? VECTORS[0], VECTORS);

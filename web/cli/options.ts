@@ -93,6 +93,22 @@ export function sizeOf(values: Values): { size?: readonly [rows: number, columns
   return { size: [whole("--size", rows!, 1), whole("--size", columns!, 1)] };
 }
 
+/** The option of the commands that may share their photos with other machines. */
+export const SHARD_OPTION: Options = {
+  shard: { value: "I/N", help: "take the I-th of N parts of the photos, such as 3/16: each machine takes another" },
+};
+
+/** The part of the files that {@link SHARD_OPTION} names. The parts in their order are the files in theirs. */
+export function shardOf(values: Values, files: readonly string[]): readonly string[] {
+  const text = textOf(values, "shard");
+  if (text === undefined) return files;
+  const [part = 0, parts = 0] = /^\d+\/\d+$/.test(text) ? text.split("/").map(Number) : [];
+  if (!(part >= 1 && part <= parts)) throw new UsageError(`--shard: expected I/N, I from 1 to N, got "${text}"`);
+  if (parts > files.length) throw new UsageError(`--shard: expected at most as many parts as photos, ${files.length}, got "${text}"`);
+  const start = (before: number) => Math.floor((before * files.length) / parts);
+  return files.slice(start(part - 1), start(part));
+}
+
 /** A number from `least` to `most`, such as 0.1. */
 export function decimal(name: string, text: string, least: number, most: number): number {
   const number = /^(\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : NaN;

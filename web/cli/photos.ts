@@ -57,7 +57,7 @@ export class Photos {
   /** The photos in the files' order, in groups. The next group is decoded during work on one. */
   async *groups(files: readonly string[]): AsyncGenerator<readonly PhotoResult[]> {
     const start = (first: number) =>
-      Promise.all(files.slice(first, first + GROUP).map((file) => this.#read(file)));
+      Promise.all(files.slice(first, first + GROUP).map((file) => this.read(file)));
     let next = start(0);
     for (let first = 0; first < files.length; first += GROUP) {
       const group = await next;
@@ -77,7 +77,7 @@ export class Photos {
     return this.#sharp(data, { raw }).composite([{ input: Buffer.from(svg) }]).png().toBuffer();
   }
 
-  #read(file: string): Promise<PhotoResult> {
+  read(file: string): Promise<PhotoResult> {
     return this.#decode(file).then(
       (photo) => ({ file, photo }),
       (error: unknown) => ({ file, error: reason(error) }),
