@@ -1,4 +1,4 @@
-// The overlays of web/RECIPES.md in a browser.
+// The overlays and the image search of web/RECIPES.md in a browser.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +12,8 @@ import { skip, withBrowser } from "./harness.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const readme = readFileSync(join(root, "web/RECIPES.md"), "utf8");
-const code = (language) => readme.match(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, "m"))[1];
+const codes = (language) => [...readme.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, "gm"))].map(([, text]) => text);
+const code = (language) => codes(language)[0];
 const VITRINE = "/node_modules/vitrine/dist/";
 
 /** Twice as wide as high. */
@@ -78,10 +79,10 @@ describe("README", { skip }, () => {
       before: async (page) => {
         const answer = (path, contentType, body) =>
           page.route(`**${path}`, (route) => route.fulfill({ contentType, body }));
-        await page.route("**/vit-tiny/*", (route) => route.fulfill({ status: 404 }));
+        for (const folder of ["vit-tiny", "clip"]) await page.route(`**/${folder}/*`, (route) => route.fulfill({ status: 404 }));
         for (const { name, buffer } of CHECKPOINT) {
           const body = name === PREPROCESSOR ? json({ ...scaled, ...preprocessor }) : buffer;
-          await answer(`/readme/vit-tiny/${name}`, "", body);
+          for (const folder of ["vit-tiny", "clip"]) await answer(`/readme/${folder}/${name}`, "", body);
         }
         await answer("/readme/index.html", "text/html", html);
         await answer("/react.js", "text/javascript", script);
@@ -116,6 +117,35 @@ describe("README", { skip }, () => {
       });
     }
   }
+
+  test("the image search finds the photos of a folder by a photo, by words, and says what it cannot", async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), "vitrine-photos-"));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const png = (background) => sharp({ create: { width: 40, height: 30, channels: 3, background } }).png().toBuffer();
+    for (const [name, colour] of Object.entries({ blue: "#1020c0", pink: "#d05040", red: "#c02010" })) writeFileSync(join(folder, `${name}.png`), await png(colour));
+    writeFileSync(join(folder, "notes.txt"), "no photo");
+    const { page: tab } = await open(WAYS.stretched[0], codes("html")[1]);
+    const [photos, like, words] = await tab.locator("input").all();
+    await photos.setInputFiles(folder);
+    await tab.locator("output").filter({ hasText: "3 photos" }).waitFor();
+    await like.setInputFiles({ name: "red.png", mimeType: "image/png", buffer: await png("#c02010") });
+    const names = () => tab.locator("img").evaluateAll((all) => all.map(({ title }) => title.match(/(\w+)\.png/)[1]));
+    await tab.locator("img").nth(2).waitFor();
+    assert.deepEqual(await names(), ["red", "pink", "blue"]);
+    await words.fill("a sea");
+    await words.press("Enter");
+    await tab.locator("output").filter({ hasText: /embedText/ }).waitFor();
+    await tab.evaluate(async () => {
+      const { Vit } = await import("./node_modules/vitrine/dist/vit.js");
+      Vit.prototype.embedText = async function () {
+        const data = new Uint8Array(40 * 30 * 3).map((_, at) => [16, 32, 192][at % 3]);
+        return { embeds: (await this.embed({ data, width: 40, height: 30, channels: 3 })).pooled };
+      };
+    });
+    await words.fill("the sea");
+    await words.press("Enter");
+    await tab.locator("img:first-child[alt$='blue.png']").waitFor();
+  });
 });
 
 /** The painted part of the canvas in shares of it; undefined while nothing is painted. */
