@@ -3,6 +3,7 @@
 
 #include "base/team.h"
 #include "edition.h"
+#include "kernels/kernels.h"
 #include "model.h"
 #include "shapes.h"
 #include "stages/activations.h"
@@ -79,5 +80,16 @@ vit_status vit_run_traced(const vit_model *m, vit_state *state, const float *ima
 vit_status vit_run_head(const vit_model *m, vit_state *state, const float *tokens, float *logits) {
     if (state->model != m || !m->config.classes) return VIT_BAD_ARGUMENT;
     logits_forward(m, logits, &state->head, tokens, 1, vit_tokens(&m->config));
+    return VIT_OK;
+}
+
+vit_status vit_run_project(const vit_model *m, float *out, const float *x, size_t n) {
+    const vit_config *c = &m->config;
+    size_t D = c->width, K = vit_logits(c);
+    bool simple = c->pool == VIT_POOL_CLASS && !norms_pooled(c) && !c->head_hidden &&
+                  !c->distillation_tokens && !c->detections;
+    if (!c->classes || !simple) return VIT_BAD_ARGUMENT;
+    m->kernels->matmul(out, K, x, D, m->params.head_weight, m->params.head_bias, VIT_LINEAR, false,
+                       n, K, D);
     return VIT_OK;
 }

@@ -36,6 +36,12 @@ vit_status vit_run_traced(const vit_model *model, vit_state *state, const float 
 vit_status vit_run_head(const vit_model *model, vit_state *state, const float *tokens,
                         float *logits);
 
+/* The head's matrix alone, of any tokens x (n,D) after the final norm, as vit_taps has them: a CLIP's
+ * patches, projected to where it compares images with texts.
+ * → out (n,K).
+ * Errors: VIT_BAD_ARGUMENT if the model's head is not one matrix of its class token. */
+vit_status vit_run_project(const vit_model *model, float *out, const float *x, size_t n);
+
 /* The queries, keys or values that a head takes in place of those it would compute: activation
  * patching, Zhang & Nanda, arXiv:2309.16042. */
 typedef struct vit_replacement {

@@ -150,6 +150,11 @@ export interface Embedding {
    * result of SigLIP's pooling. It is not normalised to length 1.
    */
   projected?: Float32Array;
+  /**
+   * (rows·columns, its length): the patches by CLIP's projection, which was trained for the class token alone. Their
+   * cosines with a text's vector show where the photo is like the text, but only roughly.
+   */
+  projectedPatches?: Float32Array;
   /** (C,H,W): the prepared image, as the model got it. Left out with `keepInput: false`. */
   input: Float32Array;
   /** Where `input` lies in the source, in the source's pixels. */

@@ -250,7 +250,7 @@ export class Vit {
     const shape = resized(this.#model.shape, options.size, this.config);
     const { depth, prefix, grid, width } = shape;
     const layers = attentionLayers(options.attention ?? false, depth);
-    const wants = { attention: layers, tokens: true, ...(options.keepInput === false && { bare: true }) };
+    const wants = { attention: layers, tokens: true, projected: this.#projection === "head", ...(options.keepInput === false && { bare: true }) };
     const [output] = await this.#run([image], shape, wants, options.signal);
     const { tokens, pooled, logits, input, placement, attention } = output!;
     const patches = tokens!.slice(prefix * width);
@@ -262,6 +262,7 @@ export class Vit {
       width,
       pooled: pooled!,
       ...(this.#projection && { projected: this.#projection === "head" ? logits : pooled!.slice() }),
+      ...(output!.projected && { projectedPatches: output!.projected }),
       ...(input && { input }),
       placement,
       ...(attention && { attention: this.#attention(attention, layers, shape) }),

@@ -41,7 +41,7 @@ static struct {
 /* ---- Memory -------------------------------------------------------------- */
 
 static struct buffer arena, images, placements, logits, attention, tokens, pooled, views, trace,
-    relevance, replaced;
+    relevance, replaced, projected;
 
 static size_t floats(const size_t shape[5]) {
     size_t count = 1;
@@ -219,6 +219,17 @@ vit_status vitw_run(size_t batch, bool want_attention, bool want_tokens) {
         .views = finds && session.depth && !seen ? session.views : NULL,
     };
     return run_status(vit_run(model, state, session.images, batch, session.logits, &taps));
+}
+
+/* Of an image of the last run that kept tokens: its patches by the head's matrix (N,K). NULL: the
+ * head is more than a matrix, there is no memory, or this is the small edition. */
+const float *vitw_project(size_t index) {
+    size_t N = session.grid_rows * session.grid_columns, T = session.prefix + N;
+    const size_t shape[] = {N, session.logit_count, 1, 1, 1};
+    if (!VIT_FULL || index >= reserved.batch || !reserved.tokens) return NULL;
+    if (!hold_floats(&projected, shape)) return NULL;
+    const float *patches = session.tokens + (index * T + session.prefix) * session.width;
+    return vit_run_project(model, projected.data, patches, N) ? NULL : projected.data;
 }
 
 /* → room for `count` replacements, whose rows (T,d) follow them in the same order. NULL: no memory.

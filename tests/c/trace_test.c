@@ -145,6 +145,28 @@ TEST("the head alone gives the last tokens' logits") {
     each_scene(check_head);
 }
 
+static void check_project(struct scene *s) {
+    struct twin t = twin_open(s->origin);
+    const double *weight = twin_tensor(&t, "head.weight"), *bias = twin_tensor(&t, "head.bias");
+    const float *x = s->trace.stream;
+    size_t n = s->T, K = s->K, D = s->D;
+    float *got = guarded(n * K);
+    double *from = in_doubles(x, n * D), *want = doubles(n * K);
+    bool alone = s->c->pool == VIT_POOL_CLASS && !s->c->distillation_tokens && !s->c->fc_norm &&
+                 !s->c->head_norm && !s->c->head_hidden && !s->c->detections && s->c->classes;
+    CHECK(!vit_run_project(s->model, got, x, n) == alone, "%s: projects or refuses", s->name);
+    for (size_t i = 0; alone && i < n; i++)
+        twin_linear(want + i * K, from + i * D, weight, bias, K, D);
+    if (alone) compare(s, "projected tokens", got, want, n * K);
+    guarded_free(got);
+    free(from), free(want);
+    twin_close(&t);
+}
+
+TEST("tokens are projected by the head's matrix, or a head of more than that is refused") {
+    each_scene(check_project);
+}
+
 /* With few arrays a run adds its branches at once, in another order than with all of them. */
 static void check_few_arrays(struct scene *s) {
     size_t n = (s->L + 1) * s->T * s->D, heat = s->L * s->h * s->T * s->T;

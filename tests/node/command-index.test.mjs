@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { Index, Vit } from "vitrine";
-import { checkpoint, cli, folder, picture, printed, raw, readNpy, refused, run, skip, variant } from "./command.mjs";
+import { checkpoint, cli, folder, picture, printed, raw, readNpy, refused, run, sharp, skip, variant } from "./command.mjs";
 import { modelPath } from "./golden.mjs";
 import { during, load } from "./support.mjs";
 
@@ -50,6 +50,34 @@ test("words are found by the model's own text tower, if it has one", { skip }, a
   };
   assert.equal(await during(Vit.prototype, "embedText", embedText, () => printed(search)), `${files[4]}\t1.0000\n`);
   assert.deepEqual(texts, [["two dogs"]]);
+});
+
+test("a map of the nearest photo is hottest at the patch that matches the words most, by a CLIP alone", { skip }, async (t) => {
+  const { here, model, files, pictures } = await album(t);
+  const clip = { weights: modelPath("families/clip"), config: { heads: 2 }, prepare: { kind: "photo", resize: 12, crop: 12, interpolation: "bilinear", mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5] } };
+  const config = JSON.stringify({ ...clip.config, prepare: clip.prepare });
+  const given = ["--model", clip.weights, "--config", config, "--variant", variant];
+  const index = here.at("clip.safetensors"), map = here.at("map.png");
+  await run(["index", ...given, "--out", index, ...files]);
+  const vit = await load(clip, { variant });
+  const { projected, projectedPatches, grid } = await vit.embed(pictures[5]);
+  const embedText = async () => ({ embeds: projected, width: projected.length });
+  const told = await during(Vit.prototype, "embedText", embedText, () => run(["find", "--index", index, ...given, "--top", "1", "--map", map, "a wave"]));
+  assert.deepEqual([told.code, told.stdout], [0, `${files[5]}\t1.0000\n`], told.stderr);
+  const E = projected.length, cosines = Array.from({ length: grid[0] * grid[1] }, (_, at) => {
+    const patch = projectedPatches.subarray(at * E, (at + 1) * E);
+    return patch.reduce((sum, value, i) => sum + value * projected[i], 0) / Math.hypot(...patch);
+  });
+  const { data, info } = await sharp(map).raw().toBuffer({ resolveWithObject: true });
+  assert.equal(info.width, info.height);
+  const hot = cosines.indexOf(Math.max(...cosines)), cold = cosines.indexOf(Math.min(...cosines)), side = info.width / 3;
+  const middle = (at) => [0, 1, 2].map((c) => data[((Math.floor(at / 3) + 0.5) * side * info.width + (at % 3 + 0.5) * side) * 3 + c]);
+  assert.ok(middle(hot)[0] - middle(hot)[2] > 50 + middle(cold)[0] - middle(cold)[2], `${middle(hot)}, ${middle(cold)}`);
+  const other = here.at("other.safetensors");
+  await printed(["index", "--model", model, "--out", other, files[0]]);
+  const words = await during(Vit.prototype, "embedText", async () => ({ embeds: new Float32Array(20).fill(1) }), () =>
+    run(["find", "--index", other, "--model", model, "--map", map, "a wave"]));
+  assert.match(words.stderr, /--map: expected a model that projects its patches, such as CLIP/);
 });
 
 test("Ctrl-C loses nothing: the same command goes on and ends with the same bytes", { skip }, async (t) => {
@@ -175,6 +203,8 @@ test("another model's index, a model's file and a wrong command line are refused
     [["embed", "--json", "--shard", "1/8", ...files], /--shard: expected at most as many parts as photos, 7, got "1\/8"/],
     [["find", "two dogs"], /--index: expected a file/],
     [["find", "--index", out, "two", "dogs"], /operands: expected one photo, or words in quotes, got 2/],
+    [["find", "--index", out, "--map", "map.png", files[0]], /--map: expected words, got the photo/],
+    [["find", "--index", out, "--map", "map.jpg", "two dogs"], /expected a name that ends in \.png/],
     [["find", "--index", out, "--top", "0", "dogs"], /--top: expected a whole number from 1/],
   ]) await refused(given, 2, message);
 });

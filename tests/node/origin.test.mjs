@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { joinFile, splitFile } from "../../web/base/safetensors.mjs";
 import { folderOf } from "./folder.mjs";
-import { farthest, golden, modelBytes, rewritten } from "./golden.mjs";
+import { farthest, golden, modelBytes, readTensors, rewritten } from "./golden.mjs";
 import { file, serve } from "./server.mjs";
 import { load, rejects } from "./support.mjs";
 
@@ -55,6 +55,24 @@ test("a skipped text tower takes no memory, however large it is", async () => {
   const large = await load({ weights, config: { heads: 2 } });
   assert.ok(large.skipped.includes("token_embedding.more"));
   assert.ok(large.memory - small.memory < 2 ** 18, `${large.memory - small.memory} bytes more`);
+});
+
+test("CLIP's projected patches are the patches times its projection", async () => {
+  for (const [name, matrix, transposed] of [["clip", "visual_projection.weight", false], ["openai_clip", "visual.proj", true]]) {
+    const [{ image }] = golden(`families/${name}`), vit = await load(family(name, { heads: 2 }));
+    const { cls, patches, width, grid, projected, projectedPatches } = await vit.embed(image), E = projected.length;
+    const { values } = readTensors(modelBytes(`families/${name}`))[matrix];
+    const times = (rows) => Float32Array.from({ length: (rows.length / width) * E }, (_, at) => {
+      const row = rows.subarray(Math.floor(at / E) * width, Math.floor(at / E + 1) * width);
+      return row.reduce((sum, value, i) => sum + value * values[transposed ? i * E + (at % E) : (at % E) * width + i], 0);
+    });
+    assert.equal(projectedPatches.length, grid[0] * grid[1] * E);
+    assert.ok(farthest(projectedPatches, times(patches)) <= near);
+    assert.ok(farthest(projected, times(cls)) <= near, "as the class token");
+  }
+  for (const name of ["siglip", "vit"]) {
+    assert.equal("projectedPatches" in (await (await load(family(name, { heads: 2 }))).embed(golden(`families/${name}`)[0].image)), false);
+  }
 });
 
 test("embed gives CLIP's projection and SigLIP's pooling, and neither for other models", async () => {

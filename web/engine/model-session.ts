@@ -22,6 +22,7 @@ export const EXPORTS = [
   "vitw_ablate",
   "vitw_replacements",
   "vitw_relevance",
+  "vitw_project",
 ] as const;
 
 type Exports = HeapExports & Functions<typeof EXPORTS> & ThreadExports;
@@ -157,6 +158,7 @@ export class ModelSession extends Session<(typeof SESSION_WORDS)[number], Export
       ...(size > 0 && { attention: maps() }),
       ...(wants.views && { views: this.#views(index) }),
       ...(wants.tokens && { tokens: copy("tokens", T * width), pooled: copy("pooled", width) }),
+      ...(wants.projected && this.#projected(index)),
     };
   }
 
@@ -165,6 +167,11 @@ export class ModelSession extends Session<(typeof SESSION_WORDS)[number], Export
     const bytes = this.heap.bytes(this.heap.word("placements") + index * size, size).slice();
     const [left, top, width, height] = new Float64Array(bytes.buffer) as unknown as [number, number, number, number];
     return { left, top, width, height };
+  }
+
+  #projected(index: number): Pick<Values, "projected"> | undefined {
+    const { tokens: T, prefix, logits } = this.#shape, start = this.exports.vitw_project(index) >>> 0;
+    return start ? { projected: this.heap.floats(start, (T - prefix) * logits).slice() } : undefined;
   }
 
   #views(index: number): Float32Array<ArrayBuffer> {

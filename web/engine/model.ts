@@ -21,6 +21,8 @@ export interface Wants {
   readonly attention: readonly number[];
   /** The tokens after the last block and the final norm. */
   readonly tokens: boolean;
+  /** The patches by the head's matrix, if the head is one of the class token. Only together with the tokens. */
+  readonly projected?: boolean;
   /** Whether the attention is copied at once, because it will be sent or overwritten. */
   readonly copied?: boolean;
   /** Leaves the prepared image out of the results. */
@@ -48,6 +50,8 @@ export interface Result {
   readonly tokens?: Float32Array<ArrayBuffer>;
   /** (D): returned together with the tokens */
   readonly pooled?: Float32Array<ArrayBuffer>;
+  /** (N, K) */
+  readonly projected?: Float32Array<ArrayBuffer>;
   /** The arrays of web/trace.ts, one after the other. */
   readonly trace?: Float32Array<ArrayBuffer>;
   readonly relevance?: Relevance;

@@ -44,7 +44,7 @@ export async function identify(file: Incoming, replacement: string | undefined, 
     if (!foreign) return ours;
     const origin = { ...foreign.origin, ...(own !== undefined && OWN) };
     const assumed = [...origin.assumed, ...problemOf(foreign.config)];
-    return { file: await inPlaceOf(file, foreign), config: JSON.stringify(foreign.config), map: foreign.map, origin: { ...origin, assumed }, needsFull: needsFull(foreign.config) };
+    return { file: await inPlaceOf(file, foreign), config: JSON.stringify(foreign.config), map: foreign.map, origin: { ...origin, assumed }, needsFull: origin.projection === "head" || needsFull(foreign.config) }; // vitw_project
   } catch (cause) {
     throw asVitError(cause, "bad_config");
   }
