@@ -41,7 +41,7 @@ export class Index {
   #second = new Int8Array();
   #scales = new Float32Array();
 
-  /** @throws {VitError} code `bad_argument` or `bad_option`, as all methods. */
+  /** @throws {VitError} code `bad_argument`, `bad_option` or `no_memory`, as all methods. */
   constructor(width: number, options: IndexOptions = {}) {
     const { about = "" } = takeOptions("Index", options, ["about"]);
     if (typeof about !== "string") throw new VitError("bad_option", `about: expected a text, got ${show(about)}`);
@@ -166,7 +166,7 @@ export class Index {
     const { size, width } = this;
     if (size === this.#scales.length) {
       const rows = Math.max(64, 2 * size);
-      const first = new Int8Array(rows * width), second = new Int8Array(rows * width), scales = new Float32Array(rows);
+      const first = room(Int8Array, rows * width), second = room(Int8Array, rows * width), scales = room(Float32Array, rows);
       first.set(this.#first);
       second.set(this.#second);
       scales.set(this.#scales);
@@ -221,6 +221,14 @@ type Header = { readonly __metadata__?: { readonly vitrine?: string } } & Readon
 
 const wrong = (message: string) => new VitError("bad_argument", message);
 
+function room<Type>(Type: new (length: number) => Type, length: number): Type {
+  try {
+    return new Type(length);
+  } catch (cause) {
+    throw new VitError("no_memory", `index: expected room for ${length} numbers, got none; use several indexes`, { cause });
+  }
+}
+
 const parse = (what: string, text: ArrayBufferView<ArrayBuffer>, most?: number): unknown =>
   parseJson(new TextDecoder("utf-8", { fatal: true }).decode(text), what, { code: "bad_file", ...(most && { most }) });
 
@@ -231,10 +239,11 @@ function whole(what: string, count: number): number {
 
 /** A copy whose largest value is 1 or -1, so that no length overflows. */
 function directionOf(vector: ArrayLike<number>, width: number): Float64Array {
-  const values = Float64Array.from({ length: width }, (_, i) => Number(vector?.[i]));
-  const most = values.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
-  if (vector?.length === width && most > 0 && most < Infinity) return values.map((value) => value / most);
-  throw wrong(`vector: expected ${width} finite numbers that are not all 0, got ${vector?.length === width ? "others" : show(vector?.length)}`);
+  const isRight = vector?.length === width, values = room(Float64Array, isRight ? width : 0);
+  let most = 0;
+  for (let i = 0; i < values.length; i++) most = Math.max(most, Math.abs((values[i] = Number(vector[i]))));
+  if (most > 0 && most < Infinity) return values.map((value) => value / most);
+  throw wrong(`vector: expected ${width} finite numbers that are not all 0, got ${isRight ? "others" : show(vector?.length)}`);
 }
 
 function dot(a: Float64Array, b: Float64Array): number {

@@ -122,10 +122,10 @@ test("the bundle that opens folders is at most 2700 bytes, minified and gzipped,
   assert.match(read("dist/vit.js").toString(), /\bimport\("\.\/folder\.js"\)/);
 });
 
-test("the index is at most 2500 bytes, minified and gzipped, and a page that does not import it never loads it", async (t) => {
+test("the index is at most 2600 bytes, minified and gzipped, and a page that does not import it never loads it", async (t) => {
   const bytes = await weigh("search.js");
   t.diagnostic(`search.js: ${bytes} bytes minified and gzipped`);
-  assert.ok(bytes <= 2500);
+  assert.ok(bytes <= 2600);
   assert.doesNotMatch(read("dist/vit.js").toString(), /\bclass Index\b|writeSafetensors/);
   const bundleOf = async (name) => {
     const main = { name: "main", resolveId: (id) => (id === "main" ? id : undefined), load: (id) => (id === "main" ? `export { ${name} } from "vitrine";` : undefined) };

@@ -105,6 +105,7 @@ test("what is no width, vector, id, count or option is refused", async () => {
     await rejects(() => index.add("x", vector), "bad_argument", /^vector: expected 2 finite numbers/);
     await rejects(() => index.search(vector), "bad_argument", /^vector: /);
   }
+  await rejects(() => new Index(2 ** 52).add("x", { length: 2 ** 52 }), "no_memory", /room for 4503599627370496 numbers/);
   for (const id of [1, undefined, null, {}]) await rejects(() => index.add(id, [1, 0]), "bad_argument", /^id: /);
   for (const count of [0, -1, 1.5, "1", NaN]) await rejects(() => index.search([1, 0], count), "bad_argument", /^count: /);
   for (const bytes of [undefined, "", [], {}]) await rejects(() => Index.load(bytes), "bad_argument", /^load: /);
