@@ -134,7 +134,7 @@ describe("README", { skip }, () => {
     assert.deepEqual(await names(), ["red", "pink", "blue"]);
     await words.fill("a sea");
     await words.press("Enter");
-    await tab.locator("output").filter({ hasText: /embedText/ }).waitFor();
+    await tab.locator("output").filter({ hasText: /embedText|such as CLIP/ }).waitFor();
     await tab.evaluate(async () => {
       const { Vit } = await import("./node_modules/vitrine/dist/vit.js");
       Vit.prototype.embedText = async function () {
