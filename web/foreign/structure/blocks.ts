@@ -15,7 +15,6 @@ export interface Stack {
 const MOST_STACKS = 6;
 
 const isMatrix = ({ shape }: Tensor) => shape.length === 2;
-const key = ({ shape, dtype }: Tensor) => `${dtype} ${shape.join()}`;
 
 /** Lists of equal parts with a matrix three times as long as wide or several squares: numbered ones, or else named ones. The largest is first. */
 export function findStacks(tensors: readonly Tensor[]): readonly Stack[] {
@@ -53,16 +52,12 @@ function listsIn(tensors: readonly Tensor[], part: RegExp): readonly { readonly 
   return [...groups].map(([before, group]) => ({ before, parts: [...group].sort(([a], [b]) => Number(a) - Number(b) || 0).map(([, own]) => own) }));
 }
 
-/** Tests whether a tensor belongs to another stack than the chosen one, by the first part in which the stacks' names differ. */
+/** Tests whether a tensor belongs to another stack than the chosen one, by the words in which the stacks' names differ: student.blocks and teacher.blocks, blocks and decoder_blocks. */
 export function isOf(other: string, chosen: string): (tensor: Tensor) => boolean {
-  const [theirs, mine] = [other, chosen].map((name) => name.split(".")) as [string[], string[]];
-  const at = theirs.findIndex((part, index) => part !== mine[index]);
-  const [a, b] = [theirs, mine].map((parts) => parts[at]?.split("_") ?? []) as [string[], string[]];
-  while (a.length > 0 && a.at(-1) === b.at(-1)) [a, b].forEach((words) => words.pop());
-  // Beside a stack at the top, the chosen one's tensors are those with its own name in front.
-  const isTop = a.length === 0 || (at === theirs.length - 1 && at < mine.length - 1);
-  const before = [...theirs.slice(0, at), ""].join("."), begin = before + (isTop ? b : a).join("_");
-  return ({ name }) => name.startsWith(before) && (name.startsWith(begin) && /^([._]|$)/.test(name.slice(begin.length))) !== isTop;
+  const [theirs, mine] = [other, chosen].map((name) => name.split(/[._]/)) as [string[], string[]];
+  while (theirs.length > 0 && theirs.at(-1) === mine.at(-1)) [theirs, mine].forEach((words) => words.pop());
+  const begins = (name: string, words: readonly string[]) => words.join() === name.split(/[._]/, words.length).join();
+  return ({ name }) => begins(name, theirs) && !(mine.length > theirs.length && begins(name, mine));
 }
 
 type Part = ReadonlyMap<string, Tensor>;
@@ -70,13 +65,9 @@ type Parts = readonly Part[];
 
 export const tensorsIn = (parts: Parts) => new Set(parts.flatMap((part) => [...part.values()]));
 
-function sameParts(parts: Parts): boolean {
-  const [first] = parts;
-  return parts.every((part) => part.size === first!.size && [...first!].every(([name, tensor]) => {
-    const other = part.get(name);
-    return other !== undefined && key(other) === key(tensor);
-  }));
-}
+const key = (tensor: Tensor | undefined) => `${tensor?.dtype} ${tensor?.shape.join()}`;
+
+const sameParts = (parts: Parts) => parts.every((part) => part.size === parts[0]!.size && [...parts[0]!].every(([name, tensor]) => key(part.get(name)) === key(tensor)));
 
 /** Attention and MLP as parts by turns: 0 and 1 are a block, 2 and 3 the next. */
 function pairedParts(parts: Parts): Parts | undefined {
@@ -121,12 +112,6 @@ function parallel(blocks: Parts, lists: readonly { readonly before: string; read
 
 /** A layer that nn.TransformerEncoder only copied, which stays in the file beside the copies. */
 export function templateIn(outside: readonly Tensor[], block: Part): readonly Tensor[] {
-  const [[end, { shape }]] = [...block] as [[string, Tensor]];
-  const names = new Map(outside.map((tensor) => [tensor.name, tensor]));
-  for (const { name } of outside.filter((tensor) => tensor.name.endsWith(`.${end}`) && tensor.shape.join() === shape.join())) {
-    const before = name.slice(0, -end.length);
-    const all = [...block.keys()].map((one) => names.get(before + one));
-    if (all.every((tensor) => tensor)) return all as Tensor[];
-  }
-  return [];
+  const found = [...block].map(([end, { shape }]) => outside.find((tensor) => tensor.name.endsWith(`.${end}`) && tensor.shape.join() === shape.join()));
+  return found.every((tensor) => tensor) ? found as Tensor[] : [];
 }

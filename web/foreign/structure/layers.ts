@@ -1,26 +1,26 @@
 /** The layers that a file's tensors make, and the words for what is refused. */
 import type { Tensor } from "../family.js";
 import { Refusal } from "../refusal.js";
-import { type Matrix, zeros } from "./numbers.js";
+import type { Matrix } from "./numbers.js";
 
-/** A Linear, a convolution or a norm: a weight and perhaps a bias. */
-export interface Layer extends Matrix {
+/** A Linear, a convolution or a norm: a weight, whose name and shape it has, and perhaps a bias. */
+export interface Layer extends Matrix, Tensor {
   /** The name in front of .weight, in lower case. */
   readonly path: string;
-  /** The weight. */
-  readonly tensor: Tensor;
 }
 
 export const refuse = (what: string) => new Refusal(what, "bad_tensor");
-export const shown = ({ name, shape }: Tensor) => `"${name.slice(0, 120)}" (${shape.join()})`;
-export const listed = (tensors: readonly Tensor[]) => tensors.slice(0, 24).map(shown).join(" and ");
-export const weights = (layers: readonly Layer[]) => listed(layers.map(({ tensor }) => tensor));
-export const unused = (tensor: Tensor) => refuse(`nothing here uses ${shown(tensor)}`);
+/** Leaves out layers that were never trained, if there are more than `most`. */
+export type Living = (layers: readonly Layer[], most: number) => Layer[];
+
+export const cut = (text: unknown) => `"${String(text).slice(0, 120)}"`;
+export const shown = (...tensors: readonly Tensor[]) => tensors.slice(0, 24).map(({ name, shape }) => `${cut(name)} (${shape.join()})`).join(" and ");
+export const unused = (...tensors: readonly Tensor[]) => refuse(`nothing here uses ${shown(...tensors)}`);
 export const uncomputed = (what = "such a norm") => refuse(`${what} is not computed here`);
 
 /** The one in a list, if there is any. */
-export function only(tensors: readonly Tensor[], what: string): Tensor | undefined {
-  if (tensors.length > 1) throw refuse(`expected one ${what}, got ${listed(tensors)}`);
+export function only<One extends Tensor>(tensors: readonly One[], what: string): One | undefined {
+  if (tensors.length > 1) throw refuse(`expected one ${what}, got ${shown(...tensors)}`);
   return tensors[0];
 }
 
@@ -40,24 +40,19 @@ export function layersOf(named: Iterable<readonly [string, Tensor]>): { layers: 
     const [, before = "", last = ""] = /^(.*\.)?(.*)$/s.exec(name)!;
     const other = BIASES.get(last);
     if (!other) continue;
-    const beta = all.get(`${before}beta`);
-    const bias = (last === "alpha" && beta) || all.get(before + other);
+    const bias = (last === "alpha" && all.get(`${before}beta`)) || all.get(before + other);
     if (!bias && !other.endsWith("bias")) continue;
-    const rows = tensor.shape[0]!;
-    layers.push({
-      path: (last === "in_proj_weight" ? `${before}in_proj` : before.slice(0, -1)).toLowerCase(),
-      tensor, rows, columns: tensor.count / rows, from: [tensor], biases: bias ? [bias] : [],
-      weight: (read) => read(tensor), bias: bias ? (read) => read(bias) : zeros(rows),
+    const { dtype, shape, count } = tensor, rows = shape[0]!, from = [[tensor], bias ? [bias] : []];
+    layers.push({ // member by member, which is twice as fast as spreading the tensor
+      name: tensor.name, dtype, shape, count, path: (last === "in_proj_weight" ? `${before}in_proj` : before.slice(0, -1)).toLowerCase(), rows, columns: count / rows, from,
+      make: (read, which) => from[which]!.map(read)[0] ?? new Float32Array(rows),
     });
   }
-  const taken = new Set(layers.flatMap(({ from, biases }) => [...from, ...biases]));
+  const taken = new Set(layers.flatMap(({ from }) => from.flat()));
   return { layers, alone: [...all].filter(([, tensor]) => !taken.has(tensor)) };
 }
 
-export const isVector = ({ tensor }: Layer, width?: number) => {
-  const [length, ...more] = squeezed(tensor);
-  return length !== undefined && more.length === 0 && (width === undefined || length === width);
-};
+export const isVector = (tensor: Tensor) => squeezed(tensor).length === 1;
 
 export const roleOf = (path: string): "q" | "k" | "v" | undefined => {
   for (const part of path.split(".").reverse()) {
@@ -71,6 +66,12 @@ export const roleOf = (path: string): "q" | "k" | "v" | undefined => {
 export function take(layers: Layer[], test: (layer: Layer) => boolean): Layer | undefined {
   const at = layers.findIndex(test);
   return at < 0 ? undefined : layers.splice(at, 1)[0];
+}
+
+export function takeAll(layers: Layer[], test: (layer: Layer) => boolean): Layer[] {
+  const all = layers.filter(test);
+  all.forEach((layer) => layers.splice(layers.indexOf(layer), 1));
+  return all;
 }
 
 /** Tests a layer's sizes, and its path by what it must and must not have. */

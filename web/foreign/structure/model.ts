@@ -2,9 +2,9 @@
 import type { Json } from "../../base/json.js";
 import type { Mapping } from "../../config.js";
 import type { Tensor } from "../family.js";
-import { quoted, Refusal } from "../refusal.js";
-import { listed } from "./layers.js";
-import { type Matrix, type Read, zeros } from "./numbers.js";
+import { type Question, Refusal } from "../refusal.js";
+import { cut, shown } from "./layers.js";
+import type { Matrix, Read } from "./numbers.js";
 
 export type Make = (read: Read) => Float32Array;
 
@@ -14,69 +14,68 @@ interface Parameter {
   readonly make: Make;
 }
 
-interface Question { readonly key: string; readonly values: readonly unknown[]; readonly text: string; readonly why: string }
+export const badConfig = (key: string, expected: string, got: unknown) => new Refusal(`config: ${key}: expected ${expected}, got ${cut(got)}`);
 
-export const SIZES = "[rows, columns]";
-const UNSEEN = "no tensor shows it";
+const unlike = (name: string, like: string, got: unknown) => badConfig(`map: ${cut(name)}`, `tensors like ${like}`, got);
 
 export class Model {
   readonly parameters = new Map<string, Parameter>();
   readonly questions: Question[] = [];
-  readonly assumed: string[] = [];
+  /** What each question says. */
+  readonly texts: string[] = [];
+  /** The keys that were guessed, and their values. */
+  readonly assumed: Record<string, unknown> = {};
   readonly given: Json;
+  readonly tensors: ReadonlyMap<string, Tensor>;
 
-  constructor(given: Json) {
+  readonly map: Mapping;
+
+  constructor(given: Json, tensors: readonly Tensor[]) {
     this.given = given;
+    this.map = (given.map ?? {}) as Mapping;
+    this.tensors = new Map(tensors.map((tensor) => [tensor.name, tensor]));
   }
 
-  /** The caller's value, or else the only possible one, or else a question whose answer is awaited. */
-  ask<Value>(name: string, values: readonly Value[], why = UNSEEN, text = values.join(", ").replace(/, ([^,]*)$/, " or $1")): Value | undefined {
+  /** The caller's value, or else the only possible one, or else a question whose answer is awaited. No values: sizes in pixels. */
+  ask<Value>(name: string, values: readonly Value[], why = "no tensor shows it"): Value | undefined {
     const value = (this.given[name] ?? (values.length === 1 ? values[0] : undefined)) as Value | undefined;
-    if (value === undefined && !this.questions.some(({ key }) => key === name)) this.questions.push({ key: name, values, text, why });
+    if (value === undefined && !this.questions.some(({ key }) => key === name)) {
+      this.questions.push({ key: name, values });
+      this.texts.push(`config: ${name}: set ${name} to ${values.join(" or ") || "[rows, columns]"}: ${why}`);
+    }
     return value;
   }
 
   assume<Value>(name: string, value: Value): Value {
-    if ((this.given[name] ?? undefined) !== undefined) return this.given[name] as Value;
-    this.assumed.push(name);
-    return value;
+    return (this.given[name] ?? (this.assumed[name] = value)) as Value;
   }
 
+  /** The caller's word, or else the first, which is a guess if the others are possible. */
+  choose(name: string, words: readonly string[], isOpen: boolean): string {
+    const word = isOpen ? this.assume(name, words[0]!) : words[0]!;
+    if (!words.includes(word)) throw badConfig(name, words.join(" or "), word);
+    return word;
+  }
+
+  /** A parameter, of other tensors of the same shapes if the caller's map says so. */
   put(name: string, shape: readonly number[], from: readonly Tensor[], make: Make): void {
-    this.parameters.set(name, { shape, from, make });
+    const wanted = this.map[name];
+    const to = wanted === undefined ? from : [wanted].flat().map((one) => this.tensors.get(String(one)));
+    if (to.length !== from.length || to.some((tensor, at) => tensor?.shape.join() !== from[at]!.shape.join())) throw unlike(name, shown(...from), wanted);
+    this.parameters.set(name, { shape, from: to as Tensor[], make: (read) => make((tensor) => read(to[from.indexOf(tensor)] ?? tensor)) });
   }
 
-  /** A layer's weight and bias. */
-  putLayer(name: string, { rows, columns, from, biases, weight, bias }: Matrix, shape: readonly number[] = [rows, columns]): void {
-    this.put(`${name}.weight`, shape, from, weight);
-    this.put(`${name}.bias`, [rows], biases, bias);
+  /** Refuses a map with names of no parameters. */
+  finish(): void {
+    const strange = Object.keys(this.map).find((name) => !this.parameters.has(name));
+    if (strange !== undefined) throw unlike(strange, "none: the model has no such parameter", this.map[strange]);
   }
 
-  putNorm(name: string, norm: Matrix): void {
-    this.putLayer(name, norm, [norm.rows * norm.columns]);
-  }
-}
-
-/** Takes other tensors of the same shapes for some parameters, as the caller's map says. */
-export function exchange(parameters: Map<string, Parameter>, tensors: readonly Tensor[], map: Mapping): void {
-  const named = new Map(tensors.map((tensor) => [tensor.name, tensor]));
-  const none: Parameter = { shape: [], from: [], make: zeros(0) };
-  for (const [name, wanted] of Object.entries(map)) {
-    const { shape, from, make } = parameters.get(name) ?? none;
-    const to = [wanted].flat().map((one) => named.get(String(one)));
-    if (to.length !== from.length || !to.every((tensor, at) => tensor?.shape.join() === from[at]!.shape.join())) {
-      throw new Refusal(`config: map: ${quoted(name)}: expected tensors like ${listed(from) || "none: the model has no such parameter"}, got ${quoted(String(wanted))}`);
-    }
-    const other = new Map(from.map((tensor, at) => [tensor, to[at]!]));
-    parameters.set(name, { shape, from: to as Tensor[], make: (read) => make((tensor) => read(other.get(tensor) ?? tensor)) });
+  /** A layer's weight and bias; a norm's weight is a row. */
+  putLayer(name: string, { rows, columns, from, make }: Matrix, shape: readonly number[] = /norm/.test(name) ? [rows * columns] : [rows, columns]): void {
+    ["weight", "bias"].forEach((part, which) => this.put(`${name}.${part}`, which ? [rows] : shape, from[which]!, (read) => make(read, which)));
   }
 }
 
-/** One error with everything that is open, and what the tensors were taken for. */
-export function openQuestions(questions: readonly Question[], mapping: Mapping, depth: number): Refusal {
-  const asked = questions.map(({ key: name, text, why }) => `config: ${name}: set ${name} to ${text}: ${why}`).join("; ");
-  const table = Object.entries(mapping).filter(([name, from]) => from.length > 0 && !/^blocks\.[1-9]|\.bias$/.test(name))
-    .map(([name, from]) => `\n  ${name} ← ${from.join(" + ")}`).join("");
-  const refusal = new Refusal(`${asked}\nThe tensors were taken for (${depth} blocks):${table}`);
-  return Object.assign(refusal, { questions: questions.map(({ key: name, values }) => ({ key: name, values })), mapping });
-}
+/** An error with questions, and what the tensors were taken for. */
+export const openQuestions = (text: string, questions: readonly Question[], mapping: Mapping): Refusal => Object.assign(new Refusal(text), { questions, mapping });

@@ -7,14 +7,14 @@ import type { Json } from "../../base/json.js";
 import type { Mapping } from "../../config.js";
 import type { Foreign, Header } from "../checkpoint.js";
 import type { Tensor } from "../family.js";
-import { quoted, Refusal } from "../refusal.js";
+import type { Question, Refusal } from "../refusal.js";
 import { type Block, readBlock, widthOf } from "./block.js";
 import { findStacks, isOf, type Stack, templateIn, tensorsIn } from "./blocks.js";
 import { gridOf } from "./grid.js";
-import { isVector, type Layer, layersOf, parent, refuse, shown, uncomputed, unused } from "./layers.js";
-import { exchange, type Make, Model, openQuestions } from "./model.js";
-import { constant, readNumbers } from "./numbers.js";
-import { type Norms, type Patches, readOutside } from "./outside.js";
+import { cut, isVector, type Layer, layersOf, parent, refuse, shown, uncomputed, unused } from "./layers.js";
+import { badConfig, Model, openQuestions } from "./model.js";
+import { constant, type Matrix, moved, readNumbers } from "./numbers.js";
+import { isConvolution, readOutside, readerOf } from "./outside.js";
 
 /** A header in the order of its bytes, with the offset of each tensor's first byte. */
 type Placed = Tensor & { readonly begin: number; readonly end: number };
@@ -34,47 +34,20 @@ const MOST_CALLS = 64;
 const MOST_BYTES = 2 ** 29;
 
 const BUFFER = /(^|[._])(num_batches_tracked|position_ids|relative_position_index|(\w*_)?mask(_token)?|n_averaged|dummy\w*)$/i;
-const OTHER: readonly [RegExp, string][] = [
-  [/(^|\.)running_(mean|var)$/, "batch norms: a convolutional network or a hybrid"],
-  [/(^|\.)(weight_[ih]h(_l\d+)?)$/, "a recurrent network's layers"],
-  [/(^|[._])(rope|rotary|inv_freq|freqs_cis)/i, "rotary positions"],
-  [/relative_position_bias|rel_pos_(h|w)$/, "relative positions in windows, as in Swin"],
-  [/(^|\.)(lora_[ab])(\.|$)/i, "LoRA's matrices: merge them first"],
-];
-
-/** How the rows of one matrix for queries, keys and values follow each other, in einops' words: the row of number `j` of head `head`. */
-const ORDERS: Readonly<Record<string, (part: number, head: number, j: number, heads: number, d: number) => number>> = {
-  "qkv h d": (part, head, j, heads, d) => (part * heads + head) * d + j,
-  "h qkv d": (part, head, j, _heads, d) => (3 * head + part) * d + j,
-  "h d qkv": (part, head, j, _heads, d) => (head * d + j) * 3 + part,
-};
-/** What is divided: by what queries are multiplied, of which the core takes the root of d away again, and values. */
-const SCALES: Readonly<Record<string, (d: number, width: number) => readonly [number, number]>> = {
-  head: () => [1, 1],
-  width: (d, width) => [Math.sqrt(d / width), 1],
-  none: (d) => [Math.sqrt(d), 1],
-  after_softmax: (d, width) => [Math.sqrt(d), 1 / Math.sqrt(width)],
-};
-const ACTIVATIONS = ["gelu", "relu", "gelu_tanh", "quick_gelu", "silu"];
+/** Tensors of other architectures, which might pass for a ViT's. */
+const OTHER = /(^|[._])(rope|rotary|inv_freq|freqs_cis|relative_position_bias|rel_pos_[hw]|lora_[ab]|weight_[ih]h)|running_(mean|var)$/i;
 
 /** Keys that only this room reads. */
 const OWN = "attention_scale class_position early_norm fc_norm head_activation map norm_bias patch_order qkv_order stack untrained".split(" ");
-
-/** The one that a word names. */
-function meaningOf<Value>(name: string, table: Readonly<Record<string, Value>>, word: string): Value {
-  if (!Object.hasOwn(table, word)) throw new Refusal(`config: ${name}: expected ${Object.keys(table).join(", ")}`);
-  return table[word]!;
-}
+const ACTIVATIONS = ["gelu", "relu", "gelu_tanh", "quick_gelu", "silu"];
 
 /** Finds a model in tensors that no family names. @param isZero unknown before the numbers are read. @throws {Refusal} for another model, and for what is open, all at once. */
 export function structureOf(all: readonly Placed[], given: Json, isZero?: (tensor: Tensor) => boolean): Structured {
   if (all.length > MOST_TENSORS) throw refuse(`expected at most ${MOST_TENSORS} tensors, got ${all.length}`);
-  const skipped = all.filter(({ name, dtype, count }) => BUFFER.test(name) || count === 0 || ["I64", "I32", "U8", "BOOL", "I8"].includes(dtype));
+  const skipped = all.filter(({ name, dtype, count }) => BUFFER.test(name) || count === 0 || !/F/.test(dtype));
   const tensors = all.filter((tensor) => !skipped.includes(tensor));
-  for (const [pattern, what] of OTHER) {
-    const found = all.find(({ name }) => pattern.test(name));
-    if (found) throw refuse(`${shown(found)} is of ${what}`);
-  }
+  const other = all.find(({ name }) => OTHER.test(name));
+  if (other) throw uncomputed(`${shown(other)}, of ${/running/.test(other.name) ? "batch norms: a convolutional network or a hybrid," : "another architecture,"}`);
   const stacks = findStacks(tensors);
   const stack = stacks.length > 1 ? stacks.find(({ name }) => name === given.stack) : stacks[0];
   if (!stack) throw askStack(stacks, (name) => structureOf(all, { ...given, stack: name }, isZero));
@@ -92,23 +65,24 @@ export function structureOf(all: readonly Placed[], given: Json, isZero?: (tenso
   }
   leave(templateIn(outside, parts[0]!));
   const width = widthOf(parts[0]!);
-  const model = new Model(given);
+  const model = new Model(given, tensors);
   /** A bias that is exactly zero everywhere was never trained, if any norm's was. Without the numbers all may be. */
-  const isTrained = !isZero || layersOf(tensors.map((tensor) => [tensor.name, tensor] as const)).layers.some((layer) => isVector(layer) && layer.biases.some((bias) => !isZero(bias)));
-  const isDead = ({ biases: [bias] }: Layer) => isTrained && bias !== undefined && (!isZero || isZero(bias));
+  const isTrained = !isZero || layersOf(tensors.map((tensor) => [tensor.name, tensor] as const)).layers.some((layer) => isVector(layer) && layer.from[1]!.some((bias) => !isZero(bias)));
+  const isDead = ({ from }: Layer) => isTrained && from[1]!.some((bias) => !isZero || isZero(bias));
+  const untrained = (layer: Layer) => `${shown(layer)} was never trained: its bias is zero`;
   /** Leaves out what is one too many and was never trained. */
-  const living = (layers: Layer[]) => layers.filter((layer) => !isDead(layer) ||
-    model.ask("untrained", ["skipped", "called"], `${shown(layer.tensor)} was never trained: its bias is zero`) === "called" || leave([...layer.from, ...layer.biases]));
+  const living = (layers: readonly Layer[], most: number) => layers.filter((layer) => layers.length <= most || !isDead(layer) ||
+    model.ask("untrained", ["skipped", "called"], untrained(layer)) === "called" || leave(layer.from.flat()));
   const blocks = parts.map((part) => readBlock(part, width, living)), first = blocks[0]!;
   if (blocks.length === 1) { // it may be called several times
     const depth = model.assume("depth", 1);
-    if (!Number.isInteger(depth) || depth < 1 || depth > MOST_CALLS) throw new Refusal(`config: depth: expected 1 to ${MOST_CALLS}, got ${quoted(String(depth))}`);
+    if (!Number.isInteger(depth) || depth < 1 || depth > MOST_CALLS) throw badConfig("depth", `1 to ${MOST_CALLS}`, depth);
     blocks.push(...Array<Block>(depth - 1).fill(first));
   }
-  const isEarly = (tensor: Tensor) => all.indexOf(tensor as Placed) < all.indexOf(start!);
+  const isEarly = ({ from }: Layer) => all.indexOf(from[0]![0] as Placed) < all.indexOf(start!);
   const { token, position, patches, norms, head } = readOutside(outside, width, model, isEarly, living);
   const prefix = token ? 1 : 0;
-  const { image, patch, stride, channels, count } = gridOf(patches, position, width, prefix, model);
+  const [grid, count] = gridOf(patches, position, width, prefix, model);
   if (!position) model.ask("position", ["none", "sincos1d", "sincos2d"], "the file has no positions");
 
   // What no tensor shows.
@@ -117,70 +91,76 @@ export function structureOf(all: readonly Placed[], given: Json, isZero?: (tenso
   const heads = first.heads ?? model.ask("heads", divisors);
   const isBare = first.norms.length === 0;
   const place = model.ask("norm", ["pre", "post"], isBare ? "the blocks' norms have no tensors; a model without norms is not computed here" : undefined);
-  const activation = first.fc1 ? model.ask("activation", ACTIVATIONS) : "gelu";
-  const pool = (head.hidden ?? head.matrix)?.columns === 2 * width ? "class_mean" : token ? model.ask("pool", ["class", "mean", "max"], "the class token fits, and the mean of the patches too") : model.assume("pool", "mean");
-  const norm_eps = model.assume("norm_eps", 1e-5);
-  const mlp_norm_after = place === "pre" && first.fc1 ? model.assume("mlp_norm_after", false) : false;
-  const pixels = !patches.isConvolution && channels > 1 ? model.ask("patch_order", ["channels_first", "channels_last"], `${shown(patches.tensor)} does not show it`) : undefined;
-  const scale = first.standard ? "head" : model.assume("attention_scale", "head");
-  const order = first.fused && !first.standard ? model.assume("qkv_order", "qkv h d") : "qkv h d";
+  if (first.fc1) model.ask("activation", ACTIVATIONS);
+  const pool = head.layers[0]?.columns === 2 * width ? "class_mean" : token ? model.ask("pool", ["class", "mean", "max"], "the class token fits, and the mean of the patches too") : model.assume("pool", "mean");
+  model.assume("norm_eps", 1e-5);
+  if (place === "pre" && first.fc1) model.assume("mlp_norm_after", false);
+  const pixels = !isConvolution(patches) && grid.channels > 1 ? model.ask("patch_order", ["channels_first", "channels_last"], `${shown(readerOf(patches))} does not show it`) : undefined;
   if (!first.fc1 && place === "post") throw uncomputed();
-  const bare = [...blocks.flatMap((block) => block.norms), ...Object.values(norms)].find((one) => one?.biases.length === 0);
-  if (bare && model.ask("norm_bias", ["none", "rms"], `${shown(bare.tensor)} is a LayerNorm without a bias, or RMSNorm`) === "rms") throw uncomputed("RMSNorm");
+  const bare = [...blocks.flatMap((block) => block.norms), ...Object.values(norms)].find((one) => one && !one.from[1]!.length);
+  if (bare && model.ask("norm_bias", ["none", "rms"], `${shown(bare)} is a LayerNorm without a bias, or RMSNorm`) === "rms") throw uncomputed("RMSNorm");
   const d = heads ? inner / (heads as number) : 0;
-  if (!Number.isInteger(d)) throw new Refusal(`config: heads: expected a divisor of ${inner}, got ${String(heads)}`);
-  const rowOf = meaningOf("qkv_order", ORDERS, order);
-  const [ofQueries, ofValues] = meaningOf("attention_scale", SCALES, scale)(d, width);
+  if (!Number.isInteger(d)) throw badConfig("heads", `a divisor of ${inner}`, heads);
+  /** What is divided: by what queries are multiplied, of which the core takes the root of d away again, and values. */
+  const scales: Readonly<Record<string, readonly [number, number]>> = {
+    head: [1, 1], width: [Math.sqrt(d / width), 1], none: [Math.sqrt(d), 1], after_softmax: [Math.sqrt(d), 1 / Math.sqrt(width)],
+  };
+  /** How the rows of one matrix for queries, keys and values follow each other, in einops' words: the steps from part to part, from head to head, and in a head. */
+  const orders: Readonly<Record<string, readonly [number, number, number]>> = { "qkv h d": [inner, d, 1], "h qkv d": [d, 3 * d, 1], "h d qkv": [1, 3 * d, 3] };
+  const [ofQueries, ofValues] = scales[model.choose("attention_scale", Object.keys(scales), !first.standard)]!;
+  const steps = orders[model.choose("qkv_order", Object.keys(orders), first.fused && !first.standard)]!;
 
   // The parameters.
-  putPatches(model, patches, norms, channels, patch, pixels === "channels_last");
+  const { rows, columns } = patches, { channels, patch_size } = grid, { norm, fc_norm, ...before } = norms, each = columns / channels;
+  const placeOf = (at: number) => (pixels === "channels_last" ? (at % each) * channels + Math.floor(at / each) : at);
+  const ordered = moved(patches, columns, (values, row, column, length) => values[row * length + placeOf(column)]!);
+  model.putLayer("patch_embed.proj", ordered, patch_size && channels ? [rows, channels, ...patch_size] : undefined);
+  for (const [name, layer] of Object.entries(before)) if (layer) model.putLayer(name, /in$/.test(name) ? moved(layer, 1, (values, row) => values[placeOf(row)]!) : layer);
   if (token) model.put("cls_token", [1, 1, width], [token], (read) => read(token));
   if (position && count) putPositions(model, position, width, count, prefix);
-  const scaled = (make: Make): Make => (read) => make(read).map((_, index, values) => {
-    const columns = values.length / (3 * inner), row = Math.floor(index / columns), part = Math.floor(row / inner);
-    const j = row % d, from = rowOf(part, ((row % inner) - j) / d, j, heads as number, d);
-    return values[from * columns + (index % columns)]! * [ofQueries, 1, ofValues][part]!;
+  const scaled = (qkv: Matrix) => moved(qkv, qkv.columns, (values, row, column, length) => {
+    const part = Math.floor(row / inner), j = row % d, head = ((row % inner) - j) / d;
+    return values[(part * steps[0] + head * steps[1] + j * steps[2]) * length + column]! * [ofQueries, 1, ofValues][part]!;
   });
   blocks.forEach((block, at) => putBlock(model, `blocks.${at}.`, block, width, scaled));
-  const { norm, fc_norm, norm_pre } = norms;
-  const called = norm && isDead(norm) ? model.ask("final_norm", [true, false], `${shown(norm.tensor)} was never trained: its bias is zero`) : given.final_norm;
-  const unseen = isBare && !norm && model.ask("final_norm", [true, false]) ? plainNorm(width) : undefined;
-  const final = called === false ? undefined : norm ?? unseen;
+  const isOpen = norm ? isDead(norm) : isBare;
+  const called = isOpen ? model.ask("final_norm", [true, false], norm && untrained(norm)) : given.final_norm;
+  const final = called === false ? undefined : norm ?? (isOpen && called ? plainNorm(width) : undefined);
   // A mean's norm is before it, or after it, as in a Sequential of norm and head. For the class token both are one.
   const inHead = norm !== undefined && parent(norm) === head.parent && !start!.name.toLowerCase().startsWith(head.parent!);
   const isAfter = final && !fc_norm && pool === "mean" ? model.assume("fc_norm", inHead) : false;
-  const pool_prefix = token && pool === "mean" ? model.assume("pool_prefix", false) : false;
-  if (norm_pre) model.putNorm("norm_pre", norm_pre);
-  if (final) model.putNorm(isAfter ? "fc_norm" : "norm", final);
-  if (final && fc_norm) model.putNorm("fc_norm", fc_norm);
-  if (head.hidden) model.putLayer("pre_logits", head.hidden);
-  if (head.matrix) model.putLayer("head", head.matrix);
+  if (token && pool === "mean") model.assume("pool_prefix", false);
+  if (final) model.putLayer(isAfter ? "fc_norm" : "norm", final);
+  if (final && fc_norm) model.putLayer("fc_norm", fc_norm);
+  const [last, hidden] = [...head.layers].reverse();
+  if (hidden) model.putLayer("pre_logits", hidden);
+  if (last) model.putLayer("head", last);
 
-  exchange(model.parameters, tensors, (given.map ?? {}) as Mapping);
+  model.finish();
   const mapping = Object.fromEntries([...model.parameters].map(([name, { from }]) => [name, from.map((tensor) => tensor.name)]));
   const used = new Set([...model.parameters.values()].flatMap(({ from }) => from));
-  if (final !== norm && norm) leave([...norm.from, ...norm.biases]);
+  if (final !== norm && norm) leave(norm.from.flat());
   const left = tensors.find((tensor) => !used.has(tensor) && !skipped.includes(tensor) && tensor !== position);
   if (left && count) throw unused(left);
-  if (model.questions.length > 0) throw openQuestions(model.questions, mapping, blocks.length);
+  if (model.questions.length > 0) {
+    const table = Object.entries(mapping).filter(([name, from]) => from.length > 0 && !/^blocks\.[1-9]|\.bias$/.test(name)).map(([name, from]) => `\n  ${name} ← ${from.join(" + ")}`);
+    throw openQuestions(`${model.texts.join("; ")}\nThe tensors were taken for (${blocks.length} blocks):${table.join("")}`, model.questions, mapping);
+  }
   const config: Json = {
     prepare: null,
-    position: position ? "learned" : given.position,
-    ...Object.fromEntries(Object.entries(given).filter(([key]) => !OWN.includes(key))),
-    image_size: image, patch_size: patch, ...(stride && { patch_stride: stride }), channels, width, depth: blocks.length, heads,
-    ...(d * (heads as number) !== width && { head_width: d }),
-    mlp_width: first.fc1?.rows ?? 1, classes: head.matrix?.rows ?? 0, norm: place, norm_eps, final_norm: final !== undefined, activation, pool, pool_prefix, mlp_norm_after,
-    ...(head.hidden && { head_hidden: head.hidden.rows, head_activation: head.activation }),
-    prefix: token ? ["class"] : [], layer_scale: first.scales.length > 0, qkv_bias: true,
+    position: "learned",
+    ...Object.fromEntries(Object.entries({ ...given, ...model.assumed }).filter(([key]) => !OWN.includes(key))),
+    ...grid, width, depth: blocks.length, heads, head_width: d, mlp_width: first.fc1?.rows ?? 1, classes: last?.rows ?? 0, final_norm: final !== undefined, pool,
+    head_hidden: hidden?.rows, head_activation: hidden && head.activation, prefix: token ? ["class"] : [], layer_scale: first.scales.length > 0,
   };
-  return { config, assumed: model.assumed, skipped: skipped.map(({ name }) => name), mapping, parameters: model.parameters };
+  return { config, assumed: Object.keys(model.assumed), skipped: skipped.map(({ name }) => name), mapping, parameters: model.parameters };
 }
 
 /** Asks which stack makes the model, with the mapping of each that could: its parameters have the stack's name in front. */
 function askStack(stacks: readonly Stack[], read: (stack: string) => Structured): Refusal {
   const names: string[] = [], asked = new Map<string, readonly unknown[]>([["stack", names]]);
   const mapping: Record<string, readonly string[]> = {};
-  let unfit: Refusal | undefined, text = "";
+  let unfit: Refusal | undefined;
   for (const { name } of stacks) {
     let found: Structured | Refusal;
     try {
@@ -194,38 +174,21 @@ function askStack(stacks: readonly Stack[], read: (stack: string) => Structured)
       for (const { key, values } of (found as Refusal).questions ?? []) asked.set(key, [...new Set([...asked.get(key) ?? [], ...values])]);
     } else {
       unfit ??= found as Refusal;
-      text += `; ${quoted(name)} is none: ${(found as Refusal).message}`;
     }
   }
   if (names.length === 0) return unfit!;
-  const refusal = new Refusal(`config: stack: set stack to ${names.map(quoted).join(" or ")}, which the file repeats${text}; open are ${[...asked.keys()].join(", ")}`);
-  return Object.assign(refusal, { mapping, questions: [...asked].map(([key, values]) => ({ key, values })) });
-}
-
-/** @param isLast whether the channels of a pixel follow each other in a patch. */
-function putPatches(model: Model, { matrix }: Patches, norms: Norms, channels: number, patch: readonly [number, number] | undefined, isLast: boolean): void {
-  const { rows, columns } = matrix, pixels = columns / channels;
-  const ordered = (make: Make): Make => (read) => make(read).map((value, index, values) => {
-    const at = index % columns;
-    return isLast ? values[index - at + (at % pixels) * channels + Math.floor(at / pixels)]! : value;
-  });
-  model.putLayer("patch_embed.proj", { ...matrix, weight: ordered(matrix.weight) }, patch && channels ? [rows, channels, ...patch] : undefined);
-  const before = norms["patch_embed.norm_in"], after = norms["patch_embed.norm"];
-  if (before) model.putNorm("patch_embed.norm_in", { ...before, weight: ordered(before.weight), bias: ordered(before.bias) });
-  if (after) model.putNorm("patch_embed.norm", after);
+  const questions: readonly Question[] = [...asked].map(([key, values]) => ({ key, values }));
+  return openQuestions(`config: stack: set stack to ${names.map(cut).join(" or ")}, which the file repeats; open are ${[...asked.keys()].join(", ")}`, questions, mapping);
 }
 
 /** The first of a table's positions, the class token's in front: its own is the first or the one after the patches', or it has none. */
 function putPositions(model: Model, position: Tensor, width: number, count: number, prefix: number): void {
-  const rows = position.count / width, places: readonly string[] = rows === count ? ["none"] : rows === count + 1 ? ["first", "last"] : ["first", "last", "none"];
-  const place = !prefix ? "first" : places.length === 1 ? "none" : model.assume<string>("class_position", "first");
-  if (!["first", ...places].includes(place)) throw new Refusal(`config: class_position: expected ${places.join(" or ")}`);
+  const rows = position.count / width, isWhole = prefix > 0 && rows > count;
+  const place = model.choose("class_position", !prefix ? ["first"] : !isWhole ? ["none"] : ["first", "last", ...rows > count + 1 ? ["none"] : []], isWhole);
+  const rowOf = (row: number) => (place === "first" ? row : row > 0 ? row - 1 : place === "last" ? count : -1);
   model.put("pos_embed", [1, count + prefix, width], [position], (read) => {
-    const out = new Float32Array((count + prefix) * width), table = read(position);
-    if (place === "first") out.set(table.subarray(0, out.length));
-    else out.set(table.subarray(0, count * width), width);
-    if (place === "last") out.set(table.subarray(count * width, (count + 1) * width));
-    return out;
+    const table = read(position);
+    return Float32Array.from({ length: (count + prefix) * width }, (_, at) => table[rowOf(Math.floor(at / width)) * width + at % width] ?? 0);
   });
 }
 
@@ -233,14 +196,10 @@ function putPositions(model: Model, position: Tensor, width: number, count: numb
 const plainNorm = (width: number) => constant(width, 1, () => 1);
 
 /** @param scaled puts queries, keys and values in our order, and scales them. */
-function putBlock(model: Model, name: string, { qkv, proj, fc1, fc2, norms, scales }: Block, width: number, scaled: (make: Make) => Make): void {
-  const norm1 = norms[0] ?? plainNorm(width), norm2 = norms[1] ?? norm1;
-  model.putNorm(`${name}norm1`, norm1);
-  model.putNorm(`${name}norm2`, norm2);
-  model.putLayer(`${name}attn.qkv`, { ...qkv, weight: scaled(qkv.weight), bias: scaled(qkv.bias) });
-  model.putLayer(`${name}attn.proj`, proj);
-  model.putLayer(`${name}mlp.fc1`, fc1 ?? constant(1, width));
-  model.putLayer(`${name}mlp.fc2`, fc2 ?? constant(width, 1));
+function putBlock(model: Model, name: string, { qkv, proj, fc1, fc2, norms, scales }: Block, width: number, scaled: (qkv: Matrix) => Matrix): void {
+  const norm1 = norms[0] ?? plainNorm(width);
+  const layers = { norm1, norm2: norms[1] ?? norm1, "attn.qkv": scaled(qkv), "attn.proj": proj, "mlp.fc1": fc1 ?? constant(1, width), "mlp.fc2": fc2 ?? constant(width, 1) };
+  for (const [part, layer] of Object.entries(layers)) model.putLayer(name + part, layer);
   scales.forEach((tensor, index) => model.put(`${name}ls${index + 1}.gamma`, [width], [tensor], (read) => read(tensor)));
 }
 
