@@ -203,6 +203,17 @@ test("blocks may have words for numbers, and norms no tensors", async () => {
   assert.deepEqual([vit.mapping["norm.weight"], vit.config.final_norm], [[], true]);
 });
 
+test("a pre-norm block of another order is a guess that assumed names, and is refused if the caller knows better", async () => {
+  for (const norm of ["pre", "post"]) {
+    const { assumed } = await load({ weights: fileOf(two), config: { ...answers, norm } });
+    assert.equal(assumed.includes("norm_order"), norm === "pre");
+  }
+  for (const norm_order of ["norm(x) + f(norm(x))", "x + norm(f(x))"]) {
+    const { code, message } = await failure({ weights: fileOf(two), config: { ...answers, norm_order } });
+    assert.deepEqual([code, message.includes(`a block of ${norm_order} is not computed here`)], ["bad_tensor", true], message);
+  }
+});
+
 test("the class token's position is the table's first, its last or none", async () => {
   const { assumed } = await load({ weights: fileOf(two), config: answers });
   assert.ok(assumed.includes("class_position"));

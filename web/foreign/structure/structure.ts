@@ -38,7 +38,9 @@ const BUFFER = /(^|[._])(num_batches_tracked|position_ids|relative_position_inde
 const OTHER = /(^|[._])(rope|rotary|inv_freq|freqs_cis|relative_position_bias|rel_pos_[hw]|lora_[ab]|weight_[ih]h)|running_(mean|var)$/i;
 
 /** Keys that only this room reads. */
-const OWN = "attention_scale class_position early_norm fc_norm head_activation map norm_bias patch_order qkv_order stack untrained".split(" ");
+const OWN = "attention_scale class_position early_norm fc_norm head_activation map norm_bias norm_order patch_order qkv_order stack untrained".split(" ");
+/** What pre may stand for. Only the first is computed. */
+const BLOCKS = ["x + f(norm(x))", "norm(x) + f(norm(x))", "x + norm(f(x))"];
 const ACTIVATIONS = ["gelu", "relu", "gelu_tanh", "quick_gelu", "silu"];
 
 /** Finds a model in tensors that no family names. @param isZero unknown before the numbers are read. @throws {Refusal} for another model, and for what is open, all at once. */
@@ -95,6 +97,8 @@ export function structureOf(all: readonly Placed[], given: Json, isZero?: (tenso
   const pool = head.layers[0]?.columns === 2 * width ? "class_mean" : token ? model.ask("pool", ["class", "mean", "max"], "the class token fits, and the mean of the patches too") : model.assume("pool", "mean");
   model.assume("norm_eps", 1e-5);
   if (place === "pre" && first.fc1) model.assume("mlp_norm_after", false);
+  const block = model.choose("norm_order", BLOCKS, place === "pre");
+  if (block !== BLOCKS[0]) throw uncomputed(`a block of ${block}`);
   const pixels = !isConvolution(patches) && grid.channels > 1 ? model.ask("patch_order", ["channels_first", "channels_last"], `${shown(readerOf(patches))} does not show it`) : undefined;
   if (!first.fc1 && place === "post") throw uncomputed();
   const bare = [...blocks.flatMap((block) => block.norms), ...Object.values(norms)].find((one) => one && !one.from[1]!.length);
