@@ -34,6 +34,8 @@ CASES = {
     "transformers": (False, dict(SMALL, activation="relu")),
     "transformers_mid": (False, dict(SMALL, depth=3, mid_position=True, image_size=[16, 8],
                                      position_size=[8, 20], position_resize="plain", GRID=[2, 5])),
+    "hustvl": (False, dict(SMALL, depth=3, mid_position=True, image_size=[16, 8], position_size=[8, 20],
+                           position_resize="plain", norm_eps=1e-6, GRID=[2, 5])),
 }
 
 
@@ -123,6 +125,8 @@ def make(folder, name, own, case, seed):
         tensors["mid_pos_embed"] = tensors["mid_pos_embed"].squeeze(1)
         config = {key: value for key, value in case.items() if not key.isupper()}
         metadata = {"vitrine": json.dumps({**config, "labels": [f"n° {k}" for k in range(case["classes"])]})}
+    elif name == "hustvl":
+        tensors = behind("backbone.", tensors, ["class_", "bbox_"])
     else:
         tensors = behind("vit.", renamed(tensors, NAMES, QKV), ["class_", "bbox_"])
     write_safetensors(folder / f"{name}.safetensors", {n: ("F32", t) for n, t in tensors.items()}, metadata)

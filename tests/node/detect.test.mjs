@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { joinFile, splitFile } from "../../web/base/safetensors.mjs";
 import { folder, picture, printed, refused, sharp, skip, variant } from "./command.mjs";
 import { farthest, golden, modelBytes, modelPath, ownConfig, readTensors, shared, slice } from "./golden.mjs";
+import { fileOf } from "./stranger.mjs";
 import { load, rejects, ways } from "./support.mjs";
 
 const NEAR = 2e-5; // as tests/c/golden.h
@@ -24,10 +25,11 @@ const MODELS = {
   transformers_mid: {
     ...YOLOS, num_hidden_layers: 3, hidden_act: "gelu", image_size: [8, 20], use_mid_position_embeddings: true,
   },
+  hustvl: undefined,
 };
 
 /** What a caller sets beside the folder's config: another size than the positions'. */
-const TOLD = { transformers_mid: { image_size: [16, 8] } };
+const TOLD = { transformers_mid: { image_size: [16, 8] }, hustvl: { image_size: [16, 8], position_size: [8, 20], heads: 3 } };
 
 /** Writes a model as transformers does. Returns the folder's path. */
 function yolosFolder({ path, write }, { name = "transformers", processor = PROCESSOR } = {}) {
@@ -43,8 +45,10 @@ const PROCESSOR = {
   image_mean: [0.485, 0.456, 0.406], image_std: [0.229, 0.224, 0.225], resample: 2, size: { shortest_edge: 800, longest_edge: 1333 },
 };
 
-const sourceOf = (name, t) =>
-  (MODELS[name] ? { weights: yolosFolder(folder(t), { name }), config: TOLD[name] ?? {} } : modelPath(`yolos/${name}`));
+function sourceOf(name, t) {
+  const weights = MODELS[name] ? yolosFolder(folder(t), { name }) : modelPath(`yolos/${name}`);
+  return TOLD[name] || MODELS[name] ? { weights, config: TOLD[name] ?? {} } : weights;
+}
 
 /** An image's PyTorch answers, apart: scores (n,K+1), boxes (n,4), and the last layer's map (prefix,T), by the mean of the heads. */
 function answers({ logits, attention }, { detections: n, classes, depth, heads }, T) {
@@ -152,6 +156,19 @@ test("a photo keeps its proportions in the model's image, and boxes lie in the p
   assert.deepEqual([stretched.config.image_size, stretched.config.position_size], [[16, 8], [8, 12]]);
   const old = { ...PROCESSOR, size: 800, max_size: 1333, feature_extractor_type: "YolosFeatureExtractor", image_processor_type: undefined };
   assert.deepEqual((await load(yolosFolder(folder(t), { processor: old }), { variant })).config.prepare, prepare);
+});
+
+test("its authors' YOLOS of published sizes asks for nothing: positions tell the grid, and pixels beyond it are left out", async () => {
+  const sized = (rows) => {
+    const shape = (name) => (name.endsWith("pos_embed") ? [...entries[name].shape.slice(0, -2), 1 + rows + 3, 12] : entries[name].shape);
+    return fileOf(Object.fromEntries(Object.keys(entries).map((name) => [name, shape(name)])));
+  };
+  const { header: { __metadata__, ...entries } } = splitFile(modelBytes("yolos/hustvl"));
+  const { config, family, assumed } = await load({ weights: sized(50 * 83), config: { heads: 3 } });
+  assert.deepEqual([family, config.image_size, config.position_resize], ["hustvl's YOLOS", [200, 332], "plain"]);
+  assert.ok(assumed.includes("image_size"));
+  const other = (await load({ weights: sized(32 * 54), config: { heads: 3, image_size: [40, 61] } })).config;
+  assert.deepEqual([other.position_size, other.patch_stride], [[128, 216], [4, 4]]);
 });
 
 test("a detector with timm's names is refused by name, because its order of positions is not known", async () => {

@@ -2,6 +2,7 @@
 import { DINOV2_CHUNKS } from "./dinov2-chunks.js";
 import { FACEBOOK_DINOV3 } from "./facebook-dinov3.js";
 import type { Family } from "./family.js";
+import { HUSTVL_YOLOS } from "./hustvl-yolos.js";
 import { OPEN_CLIP } from "./open-clip.js";
 import { TIMMS } from "./timm.js";
 import { TIMM_BEIT } from "./timm-beit.js";
@@ -19,6 +20,6 @@ import { VIT_PYTORCH } from "./vit-pytorch.js";
 import { YITU_T2T } from "./yitu-t2t.js";
 
 export const FAMILIES: readonly Family[] = [
-  ...OPEN_CLIP, ...YITU_T2T, ...FACEBOOK_DINOV3, ...TIMM_BEIT, ...TIMM_RELPOS, ...TIMMS, ...DINOV2_CHUNKS, ...TRANSFORMERS_BEIT, ...TRANSFORMERS_DINOV3, ...TRANSFORMERS_YOLOS, ...TRANSFORMERS_VIT, ...TRANSFORMERS_CLIP, ...TRANSFORMERS_BLIP, ...TRANSFORMERS_SIGLIP,
+  ...OPEN_CLIP, ...YITU_T2T, ...HUSTVL_YOLOS, ...FACEBOOK_DINOV3, ...TIMM_BEIT, ...TIMM_RELPOS, ...TIMMS, ...DINOV2_CHUNKS, ...TRANSFORMERS_BEIT, ...TRANSFORMERS_DINOV3, ...TRANSFORMERS_YOLOS, ...TRANSFORMERS_VIT, ...TRANSFORMERS_CLIP, ...TRANSFORMERS_BLIP, ...TRANSFORMERS_SIGLIP,
   ...TORCHVISION, ...VIT_PYTORCH, ...TORCH_ENCODER,
 ];

@@ -63,6 +63,8 @@ export interface Family {
   readonly projection?: "head" | "pooled";
   /** How its code resizes positions; undefined: unknown, so timm's way is assumed. */
   readonly resize: Resize | ((tensors: Tensors, config: Json) => Resize | undefined);
+  /** The rows and columns of published models' positions that are no square, by their number. */
+  readonly grids?: Readonly<Record<number, readonly [number, number]>>;
   /** Whether positions are a square grid whenever their number is a square. */
   readonly squares?: boolean;
   /** A tensor that shows that a model with this family's names has rotary positions that are not known here. */
@@ -134,6 +136,8 @@ export interface Appended extends Tensor, Made {
 
 /** The file's tensors by our names. */
 export interface Tensors {
+  /** What stands before all names. */
+  readonly prefix: string;
   /** The first of the tensors that make a parameter of ours. */
   tensor(ours: string): Tensor | undefined;
   /** Whether it is there with numbers. vit-pytorch writes tensors without any. */

@@ -58,6 +58,8 @@ function positionsGrid(
     const side = rootOf(positions);
     if (has(own)(positions) && !(checkpoint.family.squares && side)) return own;
     if (side) return [side, side];
+    const known = checkpoint.family.grids?.[positions];
+    if (known) return known;
   }
   return undefined;
 }

@@ -111,7 +111,7 @@ class Completion {
     const { width, channels, patch } = this.#patches();
     const prefix = this.#prefix(width);
     const detector = checkpoint.tensor("det_token"), detections = vectors(detector, width);
-    if (detector && checkpoint.family.strict) throw badShape(detector, "is of a detector whose code is not known here; transformers' YOLOS is");
+    if (detector && checkpoint.family.strict) throw badShape(detector, "is of a detector whose code is not known here; YOLOS of transformers and of its authors is");
     const image_size = this.#imageSize(width, patch, { ...prefix, register: prefix.register + detections });
     const relative = checkpoint.has(RELATIVE);
     if (checkpoint.has("pos_embed")) {
@@ -219,9 +219,10 @@ class Completion {
     const tokens = prefix.class + prefix.distillation;
     const offsets = (this.#checkpoint.tensor(RELATIVE)?.shape[0] ?? 0) - (tokens + prefix.register > 0 ? 3 : 0);
     const side = [tokens + prefix.register, tokens, 0].map((extra) => rootOf(Math.max(0, rows - extra))).find(Boolean) ?? (rootOf(Math.max(0, offsets)) + 1) >> 1;
-    if (side) {
+    const [height, columns] = this.#checkpoint.family.grids?.[rows - tokens - prefix.register] ?? [side, side];
+    if (height) {
       if (this.#assumes("image_size")) this.#assume("image_size");
-      return [side * patch[0], side * patch[1]];
+      return [height * patch[0], columns * patch[1]];
     }
     const why = `${rows} positions for patches of ${shown(patch)} pixels do not say`;
     throw askFor("image_size", "[rows, columns]", why);
