@@ -30,12 +30,15 @@ static struct plan plan_of(const vit_config *c) {
                      .class_tokens = c->class_tokens,
                      .distillation = c->distillation_tokens,
                      .registers = c->register_tokens,
+                     .detections = c->detections,
+                     .head_hidden = c->head_hidden,
                      .stem_layers = c->stem_layers,
                      .split = c->tokens_to_token,
                      .token_width = c->token_width,
                      .patch_bias = c->patch_bias,
                      .head_bias = c->head_bias,
                      .head_dist = c->classes && c->distillation_tokens,
+                     .mid_position = c->mid_position,
                      .pool = c->pool,
                      .pool_heads = c->pool_heads,
                      .pool_mlp_width = c->pool_mlp_width,
@@ -46,7 +49,9 @@ static struct plan plan_of(const vit_config *c) {
                                  : c->position == VIT_ROTARY ? ROTARY
                                                              : LEARNED,
                      .position_rows = c->position == VIT_LEARNED ? c->position_rows : 0};
-    for (int i = 0; i < 2; i++) p.image[i] = c->image_size[i], p.patch[i] = c->patch_size[i];
+    for (int i = 0; i < 2; i++)
+        p.image[i] = c->image_size[i], p.patch[i] = c->patch_size[i],
+        p.stride[i] = c->patch_stride[i] ? c->patch_stride[i] : p.patch[i];
     for (size_t i = 0; i < c->stem_layers; i++)
         p.stem[i][0] = c->stem[i].channels, p.stem[i][1] = c->stem[i].stride;
     return p;

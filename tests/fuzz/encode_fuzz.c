@@ -33,8 +33,8 @@ static void compare(const vit_model *a, const vit_model *b, float bound, const c
     if (!affordable(a, 1)) return;
     float *image = images_new(c, 1, false, &seed);
     float *x = run_logits(a, image, 1, 1, NULL), *y = run_logits(b, image, 1, 1, NULL), most = 1;
-    for (size_t i = 0; i < c->classes; i++) most = fmaxf(most, fabsf(x[i]));
-    for (size_t i = 0; i < c->classes; i++) {
+    for (size_t i = 0; i < vit_logits(c); i++) most = fmaxf(most, fabsf(x[i]));
+    for (size_t i = 0; i < vit_logits(c); i++) {
         bool same = bound > 0 ? fabsf(x[i] - y[i]) <= bound * most : same_bits(&x[i], &y[i], 1);
         EXPECT(same || isnan(x[i]) || !isfinite(most), "%s: %g, got %g", what, (double)x[i],
                (double)y[i]);

@@ -24,7 +24,8 @@ enum pooling_kind {
     POOLS
 };
 struct plan {
-    size_t image[2], patch[2], channels, width, depth, heads, head_width, mlp_width, classes;
+    size_t image[2], patch[2], stride[2], channels, width, depth, heads, head_width, mlp_width,
+        classes;
     size_t norm, activation, position, pool; /* indices of their words; enums above */
     size_t pool_heads, pool_mlp_width;       /* 0: as the blocks' */
     bool gated, mlp_norm;
@@ -33,7 +34,9 @@ struct plan {
         size_t places, base, grid[2];
     } rotary;
     bool final_norm, qkv_bias, qk_norm, layer_scale, no_residual, per_head, labels;
-    size_t class_tokens, distillation, registers, prepare;
+    size_t class_tokens, distillation, registers, detections, prepare;
+    size_t head_hidden;
+    bool mid_position, mlp_norm_after;
     size_t stem_layers, stem[6][2];
     size_t split, token_width; /* tokens_to_token: the index of its word */
     bool norm_in, patch_norm, norm_pre, fc_norm, patch_bias, head_bias, head_dist;
@@ -50,6 +53,7 @@ struct plan {
     const char *may_fail;
 };
 
+size_t plan_grid(const struct plan *plan, int axis);
 size_t plan_patches(const struct plan *plan);
 size_t plan_tokens(const struct plan *plan);
 size_t plan_head_width(const struct plan *plan);

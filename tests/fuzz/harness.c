@@ -135,6 +135,11 @@ void expect_planned(const struct made *made, const vit_model *model) {
                  {"classes", c->classes, p->classes},
                  {"tokens", vit_tokens(c), plan_tokens(p)},
                  {"class tokens", c->class_tokens, p->class_tokens},
+                 {"detections", c->detections, p->detections},
+                 {"mid_position", c->mid_position, p->mid_position},
+                 {"mlp_norm_after", c->mlp_norm_after, p->mlp_norm_after},
+                 {"head_hidden", c->head_hidden, p->head_hidden},
+                 {"grid rows", vit_grid(c, 0), plan_grid(p, 0)},
                  {"pool", c->pool, p->pool},
                  {"qkv_bias", c->qkv_bias, p->qkv_bias},
                  {"qk_norm", c->qk_norm, p->qk_norm},
@@ -184,7 +189,7 @@ float *run_logits(const vit_model *model, const float *images, size_t batch, siz
     size_t size = vit_state_size(model, state_batch, team);
     EXPECT(size > 0, "no state for a model that can be run");
     void *memory = malloc(size);
-    float *logits = malloc(batch * c->classes * sizeof *logits + 1);
+    float *logits = malloc(batch * vit_logits(c) * sizeof *logits + 1);
     vit_state *state;
     EXPECT(memory && logits, "no memory for a state of %zu bytes", size);
     EXPECT(vit_state_init(&state, memory, size, model, state_batch, team) == VIT_OK, "no state");

@@ -42,14 +42,14 @@ static void run(const vit_model *model, bool wild) {
         return;
     }
     void *memory = malloc(size);
-    float *image = picture(c), *logits = calloc(c->classes + 1, sizeof *logits);
+    float *image = picture(c), *logits = calloc(vit_logits(c) + 1, sizeof *logits);
     vit_state *state;
     if (!memory || !image || !logits || vit_state_init(&state, memory, size, model, 1, NULL) ||
         vit_run(model, state, image, 1, logits, NULL))
         exit(EXIT_FAILURE);
-    put_size(c->classes);
-    for (size_t i = 0; wild && i < c->classes; i++) logits[i] = NAN;
-    fwrite(logits, sizeof *logits, c->classes, stdout);
+    put_size(vit_logits(c));
+    for (size_t i = 0; wild && i < vit_logits(c); i++) logits[i] = NAN;
+    fwrite(logits, sizeof *logits, vit_logits(c), stdout);
     free(logits);
     free(image);
     free(memory);

@@ -71,18 +71,19 @@ static uint64_t other(uint64_t n, struct tape *t) {
 
 #define AT(field) offsetof(struct plan, field)
 static const size_t SIZES[] = {
-    AT(image[0]),       AT(image[1]),     AT(patch[0]),     AT(patch[1]),      AT(channels),
-    AT(width),          AT(depth),        AT(heads),        AT(head_width),    AT(mlp_width),
-    AT(classes),        AT(class_tokens), AT(distillation), AT(registers),     AT(stem_layers),
-    AT(stem[0][0]),     AT(stem[1][0]),   AT(stem[0][1]),   AT(stem[5][0]),    AT(position_rows),
-    AT(width),          AT(mlp_width),    AT(classes),      AT(position_rows), AT(pool_heads),
-    AT(pool_mlp_width), AT(rotary.base),  AT(token_width),  AT(rotary.grid[1])};
+    AT(image[0]),       AT(image[1]),     AT(patch[0]),     AT(patch[1]),       AT(channels),
+    AT(width),          AT(depth),        AT(heads),        AT(head_width),     AT(mlp_width),
+    AT(classes),        AT(class_tokens), AT(distillation), AT(registers),      AT(stem_layers),
+    AT(stem[0][0]),     AT(stem[1][0]),   AT(stem[0][1]),   AT(stem[5][0]),     AT(position_rows),
+    AT(width),          AT(mlp_width),    AT(classes),      AT(position_rows),  AT(pool_heads),
+    AT(pool_mlp_width), AT(rotary.base),  AT(token_width),  AT(rotary.grid[1]), AT(detections),
+    AT(head_hidden),    AT(stride[1])};
 static const size_t BOOLS[] = {
-    AT(final_norm),   AT(qkv_bias),       AT(qk_norm),       AT(layer_scale), AT(per_head),
-    AT(labels),       AT(norm_in),        AT(patch_norm),    AT(norm_pre),    AT(fc_norm),
-    AT(patch_bias),   AT(head_bias),      AT(head_dist),     AT(transposed),  AT(int8),
-    AT(int8_outside), AT(per_head),       AT(int8_outside),  AT(no_residual), AT(gated),
-    AT(mlp_norm),     AT(rotary.learned), AT(rotary.gridded)};
+    AT(final_norm),   AT(qkv_bias),       AT(qk_norm),        AT(layer_scale),  AT(per_head),
+    AT(labels),       AT(norm_in),        AT(patch_norm),     AT(norm_pre),     AT(fc_norm),
+    AT(patch_bias),   AT(head_bias),      AT(head_dist),      AT(transposed),   AT(int8),
+    AT(int8_outside), AT(per_head),       AT(int8_outside),   AT(no_residual),  AT(gated),
+    AT(mlp_norm),     AT(rotary.learned), AT(rotary.gridded), AT(mid_position), AT(mlp_norm_after)};
 static const struct {
     size_t at, count;
 } WORDS[] = {{AT(norm), 2},    {AT(activation), 6}, {AT(position), POSITIONS}, {AT(pool), POOLS},
@@ -95,11 +96,14 @@ static void keep_small(struct plan *p) {
     if (p->class_tokens > 9) p->class_tokens = 9;
     if (p->distillation > 9) p->distillation = 9;
     if (p->registers > 200) p->registers = 200;
+    if (p->detections > 200) p->detections = 200;
     if (p->stem_layers > 6) p->stem_layers = 6;
     if (p->classes > 100) p->labels = false;
     if (p->channels > 50 && p->prepare == 2) p->prepare = 0;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         if (p->patch[i] == 0) p->patch[i] = 1;
+        if (p->stride[i] == 0) p->stride[i] = 1;
+    }
     for (int i = 0; i < 6; i++)
         if (p->stem[i][1] == 0) p->stem[i][1] = 1;
     if (p->heads == 0) p->heads = 1;

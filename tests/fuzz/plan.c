@@ -2,18 +2,24 @@
 #include "generator.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Poolings by heads, which are D/h wide. */
 static bool pools_heads(const struct plan *p) {
     return p->pool == POOL_ATTENTION || p->pool == POOL_PRR;
 }
 
+size_t plan_grid(const struct plan *p, int axis) {
+    size_t image = p->image[axis], patch = p->patch[axis];
+    return image < patch ? 0 : (image - patch) / p->stride[axis] + 1;
+}
+
 size_t plan_patches(const struct plan *p) {
-    return p->image[0] / p->patch[0] * (p->image[1] / p->patch[1]);
+    return plan_grid(p, 0) * plan_grid(p, 1);
 }
 
 static size_t prefix_of(const struct plan *p) {
-    return p->class_tokens + p->distillation + p->registers;
+    return p->class_tokens + p->distillation + p->registers + p->detections;
 }
 
 size_t plan_tokens(const struct plan *p) {
@@ -42,10 +48,15 @@ static void draw_image(struct plan *p, struct tape *t) {
     p->image[0] = rows * p->patch[0], p->image[1] = columns * p->patch[1];
     static const size_t CHANNELS[] = {1, 3, 2, 4, 5};
     p->channels = CHANNELS[tape_below(t, 5)];
-    if (p->stem_layers || !tape_chance(t, 8)) return;
-    p->split = 1 + tape_below(t, 2);
-    p->token_width = 2 + tape_below(t, 9);
-    for (int i = 0; i < 2; i++) p->patch[i] = 16, p->image[i] = 16 * (1 + tape_below(t, 2));
+    if (!p->stem_layers && tape_chance(t, 8)) {
+        p->split = 1 + tape_below(t, 2);
+        p->token_width = 2 + tape_below(t, 9);
+        for (int i = 0; i < 2; i++) p->patch[i] = 16, p->image[i] = 16 * (1 + tape_below(t, 2));
+    }
+    memcpy(p->stride, p->patch, sizeof p->stride);
+    if (p->stem_layers || p->split || !tape_chance(t, 8)) return;
+    for (int i = 0; i < 2; i++)
+        p->stride[i] = (p->patch[i] + 1) / 2 + tape_below(t, p->patch[i] / 2 + 1);
 }
 
 static void draw_prefix(struct plan *p, struct tape *t) {
@@ -104,6 +115,10 @@ static void draw_kinds(struct plan *p, struct tape *t) {
     p->qkv_bias = !tape_chance(t, 3);
     p->qk_norm = tape_chance(t, 4);
     p->layer_scale = tape_chance(t, 4);
+    p->mlp_norm_after = !p->norm && tape_chance(t, 8);
+    if (p->pool == POOL_CLASS && !p->distillation && tape_chance(t, 6))
+        p->detections = 1 + tape_below(t, 4);
+    p->mid_position = p->position == LEARNED && tape_chance(t, 6);
 }
 
 static void draw_norms(struct plan *p, struct tape *t) {
@@ -114,6 +129,8 @@ static void draw_norms(struct plan *p, struct tape *t) {
     p->patch_bias = !tape_chance(t, 4);
     p->head_bias = !tape_chance(t, 4);
     p->head_dist = p->classes && p->distillation && !tape_chance(t, 3);
+    if (!p->distillation && !p->detections && tape_chance(t, 8))
+        p->head_hidden = 1 + tape_below(t, 20);
 }
 
 static void draw_rotary(struct plan *p, struct tape *t) {
@@ -168,7 +185,7 @@ static void draw_mapped(struct plan *p, struct tape *t) {
     p->parts = 1 + tape_below(t, 3);
     p->extras = tape_chance(t, 4);
     p->no_ones = tape_bool(t);
-    p->transposed = p->classes && tape_chance(t, 3);
+    p->transposed = p->classes && !p->detections && tape_chance(t, 3);
     p->matrix_patches = !p->stem_layers && tape_chance(t, 3);
     p->channels_last = p->matrix_patches && tape_bool(t);
 }
@@ -176,7 +193,7 @@ static void draw_mapped(struct plan *p, struct tape *t) {
 /* ---- Files that Vitrine does not promise to read ------------------------ */
 
 static const char *may_fail(const struct plan *p) {
-    if (p->parts > 1 && (p->int8 || (p->int8_outside && p->pool == POOL_ATTENTION)))
+    if (p->parts > 1 && (p->int8 || (p->int8_outside && (p->split || p->pool == POOL_ATTENTION))))
         return "int8 in one of several sources";
     if (p->transposed && p->int8_outside) return "int8 in a head that is transposed";
     bool beside = p->position == RELATIVE || p->position == ROTARY;
@@ -218,7 +235,7 @@ struct json_text {
 
 static void put_prefix(struct json_text *out, const struct plan *p) {
     PUT(out, ",\"prefix\":[");
-    for (size_t i = 0; i < prefix_of(p); i++)
+    for (size_t i = 0; i + p->detections < prefix_of(p); i++)
         PUT(out, "%s\"%s\"", i ? "," : "",
             i < p->class_tokens                     ? "class"
             : i < p->class_tokens + p->distillation ? "distillation"
@@ -273,6 +290,10 @@ static void put_sizes(struct json_text *out, const struct plan *p) {
         p->depth, p->heads);
     PUT(out, ",\"mlp_width\":%zu,\"classes\":%zu", p->mlp_width, p->classes);
     if (p->head_width) PUT(out, ",\"head_width\":%zu", p->head_width);
+    if (p->stride[0] != p->patch[0] || p->stride[1] != p->patch[1])
+        PUT(out, ",\"patch_stride\":[%zu,%zu]", p->stride[0], p->stride[1]);
+    if (p->detections) PUT(out, ",\"detections\":%zu", p->detections);
+    if (p->head_hidden) PUT(out, ",\"head_hidden\":%zu", p->head_hidden);
 }
 
 static void put_words(struct json_text *out, const struct plan *p) {
@@ -295,6 +316,9 @@ static void put_words(struct json_text *out, const struct plan *p) {
     if (p->pool_mlp_width) PUT(out, ",\"pool_mlp_width\":%zu", p->pool_mlp_width);
     if (p->gated) PUT(out, ",\"mlp\":\"gated\"");
     if (p->mlp_norm) PUT(out, ",\"mlp_norm\":true");
+    if (p->mlp_norm_after) PUT(out, ",\"mlp_norm_after\":true");
+    if (p->mid_position) PUT(out, ",\"mid_position\":true");
+    if (p->head_hidden) PUT(out, ",\"head_activation\":\"%s\"", ACTIVATIONS[p->head_hidden % 6]);
     if (p->per_head) PUT(out, ",\"attention\":\"per_head\"");
     if (p->no_residual) PUT(out, ",\"residual\":false");
     if (p->channels_last) PUT(out, ",\"patch_order\":\"channels_last\"");

@@ -72,15 +72,17 @@ static void add_embedding(struct tensors *all, const struct plan *p) {
     if (p->class_tokens) ADD(VECTOR, "cls_token", 1, 1, D);
     if (p->distillation) ADD(VECTOR, "dist_token", 1, 1, D);
     if (p->registers) ADD(VECTOR, "reg_token", 1, p->registers, D);
+    if (p->detections) ADD(VECTOR, "det_token", 1, p->detections, D);
     if (p->position_rows) ADD(VECTOR, "pos_embed", 1, p->position_rows, D);
+    if (p->mid_position && p->depth > 1)
+        ADD(VECTOR, "mid_pos_embed", p->depth - 1, p->position_rows, D);
     if (p->norm_pre) add_pair(all, GAIN, "norm_pre", D, 0, true);
 }
 
 static void add_attention(struct tensors *all, const struct plan *p) {
     size_t d = plan_head_width(p), A = p->heads * d, D = p->width;
-    size_t rows = p->image[0] / p->patch[0], columns = p->image[1] / p->patch[1];
-    size_t offsets = (2 * rows - 1) * (2 * columns - 1);
-    bool prefix = p->class_tokens + p->distillation + p->registers;
+    size_t offsets = (2 * plan_grid(p, 0) - 1) * (2 * plan_grid(p, 1) - 1);
+    bool prefix = plan_tokens(p) > plan_patches(p);
     add_pair(all, MATRIX, "attn.qkv", 3 * A, p->per_head ? d : D, p->qkv_bias);
     if (p->qk_norm) add_pair(all, GAIN, "attn.q_norm", d, 0, true);
     if (p->qk_norm) add_pair(all, GAIN, "attn.k_norm", d, 0, true);
@@ -118,6 +120,18 @@ static void add_pooling(struct tensors *all, const struct plan *p) {
     add_pair(all, GAIN, "attn_pool.norm", D, 0, true);
     add_pair(all, MATRIX, "attn_pool.mlp.fc1", M, D, true);
     add_pair(all, MATRIX, "attn_pool.mlp.fc2", D, M, true);
+}
+
+/* What reads the detection tokens: an MLP for classes, and one for boxes. */
+static void add_objects(struct tensors *all, const struct plan *p) {
+    static const char *const NAMES[] = {"class_embed", "bbox_embed"};
+    char name[NAME_ROOM];
+    for (int which = 0; which < 2; which++)
+        for (size_t i = 0; i < 3; i++) {
+            size_t out = i < 2 ? p->width : which ? 4 : p->classes + 1;
+            snprintf(name, sizeof name, "%s.layers.%zu", NAMES[which], i);
+            add_pair(all, MATRIX, name, out, p->width, true);
+        }
 }
 
 /* ---- As other code may have them ----------------------------------------- */
@@ -175,7 +189,10 @@ void tensors_make(struct tensors *all, const struct plan *p) {
     for (size_t i = 0; i < p->depth; i++) add_block(all, p, i);
     if (p->final_norm) add_pair(all, GAIN, p->fc_norm ? "fc_norm" : "norm", p->width, 0, true);
     if (p->pool == POOL_ATTENTION) add_pooling(all, p);
-    if (p->classes) add_pair(all, MATRIX, "head", p->classes, p->width, p->head_bias);
+    size_t hidden = p->classes ? p->head_hidden : 0, K = p->detections ? 0 : p->classes;
+    if (hidden) add_pair(all, MATRIX, "pre_logits", hidden, p->width, true);
+    if (K) add_pair(all, MATRIX, "head", K, hidden ? hidden : p->width, p->head_bias);
+    if (p->classes && p->detections) add_objects(all, p);
     if (p->head_dist) add_pair(all, MATRIX, "head_dist", p->classes, p->width, true);
     for (size_t i = 0; i < all->count; i++) {
         memcpy(all->list[i].ours, all->list[i].name, NAME_ROOM);

@@ -95,7 +95,7 @@ class Instance {
     for (let i = 0; i < size; i++) view.setFloat32(images + 4 * i, (i * 37 % 101 - 50) / 50, true);
     this.bytes(this.word("layers"), 1)[0] = 1;
     if (exports.vitw_run(1, 1, 1)) throw new Error(`a run was refused: ${this.why()}`);
-    return Array.from({ length: this.word("classes") }, (_, i) => view.getFloat32(this.word("logits") + 4 * i, true));
+    return Array.from({ length: this.word("logit_count") }, (_, i) => view.getFloat32(this.word("logits") + 4 * i, true));
   }
 }
 
