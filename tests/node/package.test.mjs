@@ -99,7 +99,7 @@ async function minified(name) {
 for (const [name, most, what] of [
   ["pickle", 9000, "reads PyTorch's files"],
   ["foreign", 18770, "reads other libraries' checkpoints"],
-  ["structure", 8720, "reads models of nobody's names"],
+  ["structure", 8740, "reads models of nobody's names"],
   ["settings", 900, "reads settings beside the weights"],
   ["examples", 1660, "settles what is open by examples"],
   ["impostors", 1970, "recognises other files"],

@@ -137,6 +137,14 @@ test("a head of two Linears is one Linear, or one with an activation between, as
   assert.deepEqual([head_hidden, head_activation], [6, "tanh"]);
 });
 
+test("a head of one logit is a Linear, not a norm", async () => {
+  for (const bias of [{ "answer.bias": [1] }, {}]) {
+    const { "answer.bias": _bias, ...rest } = two;
+    const vit = await load({ weights: fileOf({ ...rest, "answer.weight": [1, 8], ...bias }), config: answers });
+    assert.deepEqual([vit.config.classes, vit.config.final_norm, vit.mapping["head.weight"]], [1, false, ["answer.weight"]]);
+  }
+});
+
 test("a last norm whose bias is zero everywhere was never trained: whether the model calls it is asked", async () => {
   const tensors = { ...two, "last.weight": [8], "last.bias": [8] }, trained = ["b.0.pre.bias"];
   const weights = fileOf(tensors, trained);

@@ -52,7 +52,8 @@ export function layersOf(named: Iterable<readonly [string, Tensor]>): { layers: 
   return { layers, alone: [...all].filter(([, tensor]) => !taken.has(tensor)) };
 }
 
-export const isVector = (tensor: Tensor) => squeezed(tensor).length === 1;
+/** Whether it is a norm's. A row with a bias of one number, or with none, is a Linear's with one output. */
+export const isVector = (layer: Layer) => squeezed(layer).length === 1 && (layer.shape.length !== 2 || (layer.from[1]![0]?.count ?? 1) > 1);
 
 export const roleOf = (path: string): "q" | "k" | "v" | undefined => {
   for (const part of path.split(".").reverse()) {
