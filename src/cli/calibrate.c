@@ -110,9 +110,10 @@ static vit_status choose_part(size_t *count, const struct arguments *a, const st
     *count = a->count ? a->count : a->first < data->count ? data->count - a->first : 0;
     if (*count && *count <= data->count && a->first <= data->count - *count) {
         if (!memchr(data->labels + a->first, NO_CLASS, *count)) return VIT_OK;
-        return vit_fail(why, VIT_BAD_ARGUMENT,
-                        "%s: --first %z --count %z: expected images of a class, got some of none",
-                        a->labels, a->first, *count);
+        return vit_fail(
+            why, VIT_BAD_ARGUMENT,
+            "%s: --first %z --count %z: expected images that show a class, but some show none",
+            a->labels, a->first, *count);
     }
     return vit_fail(why, VIT_BAD_ARGUMENT,
                     "%s: --first %z --count %z: expected a part of its %z images", a->images,

@@ -178,8 +178,8 @@ TEST("vit calibrate refuses wrong options and files with a message, and writes n
     put_idx("none.idx", 2, 0, labels);
     code = vit("calibrate --model %s --out %s --images %s --labels %s", DOUBTING, out,
                file_at("paper.idx"), file_at("none.idx"));
-    CHECK(code == 1 && strstr(said, "expected images of a class, got some of none"), "%d: %s", code,
-          said);
+    CHECK(code == 1 && strstr(said, "expected images that show a class, but some show none"),
+          "%d: %s", code, said);
     CHECK(!exists(out) && !exists(file_at("refused.safetensors.part")), "something is written");
 }
 
