@@ -4,6 +4,7 @@ import { type Attention, within } from "./attention.js";
 import { type Class, doubtOf, rank } from "./classes.js";
 import type { VitConfig } from "./config.js";
 import { kindOf, show, takeOptions, VitError } from "./errors.js";
+import { MOST_PATCHES, MOST_SIDE } from "./generated/config.js";
 import { type ImageInput, noImage, type Placement } from "./images.js";
 import type { Fetch } from "./load/source.js";
 import type { WasmSource } from "./engine/compile.js";
@@ -225,10 +226,6 @@ export function listOf(images: readonly ImageInput[]): ImageInput[] {
   }
   return all;
 }
-
-/** The limits of src/file/config.c. */
-const MOST_SIDE = 16384;
-const MOST_PATCHES = 65536;
 
 /** @internal The model's shape for images of the size that the option `size` names. */
 export function resized(shape: Shape, size: unknown, config: Readonly<VitConfig>): Shape {

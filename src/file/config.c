@@ -23,6 +23,11 @@
 #include "config.def"
 /* clang-format on */
 
+enum {
+#define VIT_LIMIT(name, most) name = most,
+#include "config.def"
+};
+
 enum value_type {
 #define VIT_TYPE(type, values, typescript) type,
 #include "config.def"
@@ -221,8 +226,8 @@ static vit_status read_photo_sizes(vit_config *config, const struct json *value,
     struct json member;
     size_t resize = 0, *stretch = config->photo.stretch, *crop = config->photo.crop;
     if (!json_get(value, "resize", &member) ||
-        (member.type != JSON_NULL && !read_positive(&member, 16384, &resize) &&
-         !read_pair(&member, 16384, stretch)))
+        (member.type != JSON_NULL && !read_positive(&member, MOST_SIDE, &resize) &&
+         !read_pair(&member, MOST_SIDE, stretch)))
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: prepare.resize: expected a number of pixels, or of rows and of "
                         "columns, or null");
@@ -230,9 +235,9 @@ static vit_status read_photo_sizes(vit_config *config, const struct json *value,
     for (int i = 0; i < 2; i++)
         crop[i] = resize ? resize : stretch[i] ? stretch[i] : config->image_size[i];
     if (!json_get(value, "crop", &member)) return VIT_OK;
-    if (read_positive(&member, 16384, &crop[0]))
+    if (read_positive(&member, MOST_SIDE, &crop[0]))
         crop[1] = crop[0];
-    else if (!read_pair(&member, 16384, crop))
+    else if (!read_pair(&member, MOST_SIDE, crop))
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: prepare.crop: expected a number of pixels, or of rows and of "
                         "columns, got %t",
@@ -387,10 +392,10 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
     if (mid_position_of(c) && position_of(c) != VIT_LEARNED)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: mid_position: expected position to be learned");
-    if (vit_patches(c) > 65536)
+    if (vit_patches(c) > MOST_PATCHES)
         return vit_fail(why, VIT_BAD_CONFIG,
-                        "config: patch_size: expected at most 65536 patches, got %z",
-                        vit_patches(c));
+                        "config: patch_size: expected at most %z patches, got %z",
+                        (size_t)MOST_PATCHES, vit_patches(c));
     if (!params_fit(c, vit_kernels_best()))
         return vit_fail(why, VIT_NO_MEMORY,
                         "config: a model of width %z and depth %z does not fit in memory", c->width,

@@ -37,13 +37,14 @@ const unquoted = (text) => (text[0] === '"' ? JSON.parse(text) : text);
 
 // ---- The config ---------------------------------------------------------------
 
-/** src/config.def: { keys, photo, words, plain }. plain: a key and its plain values, as JSON. A key is { name, type, typescript, most, words, standard, doc }. */
+/** src/config.def: { keys, photo, plain, prepareKinds, limits }. plain: a key and its plain values, as JSON. A key is { name, type, typescript, most, words, standard, doc }. */
 function config() {
-  const types = {}, words = {}, lists = { keys: [], photo: [], plain: [] };
+  const types = {}, words = {}, limits = {}, lists = { keys: [], photo: [], plain: [] };
   let open;
   for (const { macro, args, before, after } of usesOf("src/config.def")) {
     const [name, second, of, standard] = args;
-    if (/TYPE$/.test(macro)) types[name] = { values: unquoted(second), typescript: unquoted(of) };
+    if (macro === "VIT_LIMIT") limits[name] = Number(second);
+    else if (/TYPE$/.test(macro)) types[name] = { values: unquoted(second), typescript: unquoted(of) };
     else if (macro === "VIT_WORDS") open = words[name] = [];
     else if (macro === "VIT_WORD") open.push({ word: second, constant: name, doc: after });
     else if (macro === "VIT_PLAIN") {
@@ -55,13 +56,13 @@ function config() {
     else if (/^VIT_(REQUIRED|DERIVED|KEY|PHOTO)$/.test(macro)) {
       if (!before) throw new Error(`src/config.def: ${name} has no comment that says what it is`);
       lists[macro === "VIT_PHOTO" ? "photo" : "keys"].push({
-        name, type: second, ...types[second], doc: before, words: words[of], most: Number(of),
+        name, type: second, ...types[second], doc: before, words: words[of], most: limits[of] ?? Number(of),
         standard: macro === "VIT_REQUIRED" ? "required" : standard,
         derived: macro === "VIT_DERIVED",
       });
     }
   }
-  return { ...lists, prepareKinds: words.prepare };
+  return { ...lists, prepareKinds: words.prepare, limits };
 }
 
 /** "a, b or c" */
@@ -93,7 +94,7 @@ function tsdoc(key, indent) {
 const member = (indent, optional) => (key) =>
   `${tsdoc(key, indent)}${indent}readonly ${key.name}${optional && key.standard !== "required" ? "?" : ""}: ${typescriptOf(key)};\n`;
 
-function configTypes({ keys, photo, prepareKinds }) {
+function configTypes({ keys, photo, prepareKinds, limits }) {
   const photos = photo.map(member("      ", true)).join("");
   const prepares = prepareKinds.map(({ word, doc }) =>
     `  | {\n      /** ${sentence(doc)} */\n      readonly kind: "${word}";\n${word === "photo" ? photos : ""}    }`);
@@ -116,7 +117,7 @@ export const CONFIG_KEYS = [${keys.map(({ name }) => `\n  "${name}",`).join("")}
 
 /** @internal The most classes that a config may have. */
 export const MOST_CLASSES = ${keys.find(({ name }) => name === "classes").most};
-`;
+${Object.entries(limits).map(([name, most]) => `/** @internal */\nexport const ${name} = ${most};\n`).join("")}`;
 }
 
 /** The plain values are false or 0 if they are no words. */
