@@ -7,7 +7,7 @@
 #include "train/flops.h"
 #include "train/job.h"
 #include "train/recipe.h"
-#include "train/rng.h"
+#include "base/rng.h"
 #include "train/trainer.h"
 
 #include <math.h>

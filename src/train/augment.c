@@ -3,7 +3,7 @@
  * After Simard, Steinkraus & Platt, ICDAR 2003, with a spline for their Gaussian filter. */
 #include "augment.h"
 #include "base/error.h"
-#include "rng.h"
+#include "base/rng.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "data.h"
 #include "base/error.h"
 #include "habits.h"
-#include "rng.h"
+#include "base/rng.h"
 #include "strokes.h"
 
 #include <stdlib.h>

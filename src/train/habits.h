@@ -2,7 +2,7 @@
 #ifndef VIT_HABITS_H
 #define VIT_HABITS_H
 
-#include "rng.h"
+#include "base/rng.h"
 #include "strokes.h"
 #include "vit.h"
 

@@ -3,7 +3,7 @@
 #include "base/direction.h"
 #include "base/error.h"
 #include "muon.h"
-#include "rng.h"
+#include "base/rng.h"
 #include "save.h"
 #include "shapes.h"
 

@@ -3,7 +3,7 @@
 #define VIT_NEGATIVES_H
 
 #include "data.h"
-#include "rng.h"
+#include "base/rng.h"
 #include "strokes.h"
 #include "vit.h"
 

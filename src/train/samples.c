@@ -8,7 +8,7 @@
 #include "habits.h"
 #include "negatives.h"
 #include "recipe.h"
-#include "rng.h"
+#include "base/rng.h"
 #include "strokes.h"
 
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include "model.h"
 #include "muon.h"
 #include "recipe.h"
-#include "rng.h"
+#include "base/rng.h"
 #include "save.h"
 #include "tape.h"
 #include "teacher.h"

@@ -10,7 +10,7 @@
 #include "job.h"
 #include "kernels/kernels.h"
 #include "recipe.h"
-#include "rng.h"
+#include "base/rng.h"
 #include "samples.h"
 #include "save.h"
 #include "step.h"

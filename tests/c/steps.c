@@ -11,7 +11,7 @@
 #include "../../src/train/files.h"
 #include "../../src/train/job.h"
 #include "../../src/train/recipe.h"
-#include "../../src/train/rng.h"
+#include "base/rng.h"
 #include "../../src/train/trainer.h"
 
 #include <float.h>

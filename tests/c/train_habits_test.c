@@ -3,7 +3,7 @@
 #include "train/habits.h"
 #include "train/jsonl.h"
 #include "train/negatives.h"
-#include "train/rng.h"
+#include "base/rng.h"
 #include "train/strokes.h"
 #include "train_support.h"
 

@@ -8,7 +8,7 @@
 #include "train/jsonl.h"
 #include "train/recipe.h"
 #include "train/resume.h"
-#include "train/rng.h"
+#include "base/rng.h"
 #include "train/strokes.h"
 
 #include <math.h>

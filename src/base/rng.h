@@ -15,7 +15,8 @@ enum rng_purpose {
     RNG_DROP_PATH,
     RNG_DRAW,
     RNG_COLOUR,
-    RNG_MIX
+    RNG_MIX,
+    RNG_WRITE
 };
 
 struct rng {
