@@ -30,6 +30,11 @@ enum { VIT_FULL = 1 };
         VIT_ASSUME(value <= most);                                                                 \
         return most ? value : 0;                                                                   \
     }
+/* Its depth. */
+#define VIT_PLAIN_TEXT(key)                                                                        \
+    static inline size_t key##_of(const vit_config *c) {                                           \
+        return VIT_FULL ? c->key.depth : 0;                                                        \
+    }
 #include "config.def"
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/sizes.h"
+#include "base/text.h"
 #include "edition.h"
 #include "kernels/kernels.h"
 #include "save.h"
@@ -12,7 +13,8 @@ enum { ALIGN_FLOATS = 16 }; /* a cache line */
 
 struct row {
     const char *name;
-    uint16_t field; /* its offset in struct vit_params or struct block_params */
+    uint16_t
+        field; /* its offset in struct vit_params, block_params, text_params, text_block_params */
     uint8_t kind, rank;
     uint8_t present, shape[4]; /* values of enum number */
 };
@@ -27,8 +29,11 @@ struct row {
 #define VIT_MODEL_ROW(...) VIT_ROW(vit_params, __VA_ARGS__)
 #define VIT_BLOCK_ROW(...) VIT_ROW(block_params, __VA_ARGS__)
 
+#define VIT_TEXT_ROW(...) VIT_ROW(text_params, __VA_ARGS__)
+#define VIT_TEXT_BLOCK_ROW(...) VIT_ROW(text_block_params, __VA_ARGS__)
+
 /* clang-format off */
-static const struct row STEM[] = {
+static const struct row FIRST[] = {
     VIT_STEM_PARAMS(VIT_MODEL_ROW)
     VIT_FULL_ONLY(VIT_SPLIT_PARAMS(VIT_MODEL_ROW))
     VIT_TOKEN_PARAMS(VIT_MODEL_ROW)
@@ -42,12 +47,59 @@ static const struct row HEAD[] = {
     VIT_HEAD_PARAMS(VIT_MODEL_ROW)
     VIT_FULL_ONLY(VIT_OBJECT_PARAMS(VIT_MODEL_ROW))
 };
+#ifndef VITRINE_SMALL
+static const struct row TEXT[] = {VIT_TEXT_PARAMS(VIT_TEXT_ROW)};
+static const struct row TEXT_BLOCK[] = {VIT_TEXT_BLOCK_PARAMS(VIT_TEXT_BLOCK_ROW)};
+#endif
 /* clang-format on */
-enum {
-    STEM_ROWS = sizeof STEM / sizeof *STEM,
-    BLOCK_ROWS = sizeof BLOCK / sizeof *BLOCK,
-    HEAD_ROWS = sizeof HEAD / sizeof *HEAD
+
+/* The parts of a model, in file order. A part of blocks is there as often as there are blocks. */
+enum part_number {
+    TO_BLOCKS,
+    BLOCKS,
+    TO_LOGITS,
+    DECODER,
+    DECODER_BLOCKS,
+    TEXTS,
+    TEXT_BLOCKS,
+    PARTS = VIT_FULL ? TEXT_BLOCKS + 1 : DECODER
 };
+#define ROWS_OF(table) table, sizeof table / sizeof *table
+static const struct part {
+    const struct row *rows;
+    size_t count;
+    const char *prefix;
+    bool blocks, tower; /* tower: of the numbers from tD on, those of the text tower */
+} PART[PARTS] = {[TO_BLOCKS] = {ROWS_OF(FIRST), "", false, false},
+                 [BLOCKS] = {ROWS_OF(BLOCK), "", true, false},
+                 [TO_LOGITS] = {ROWS_OF(HEAD), "", false, false},
+                 VIT_FULL_ONLY([DECODER] = {ROWS_OF(TEXT), "decoder.", false, false},
+                               [DECODER_BLOCKS] = {ROWS_OF(TEXT_BLOCK), "decoder.", true, false},
+                               [TEXTS] = {ROWS_OF(TEXT), "text.", false, true},
+                               [TEXT_BLOCKS] = {ROWS_OF(TEXT_BLOCK), "text.", true, true})};
+
+static size_t repeats(const vit_config *c, size_t part) {
+    switch (part) {
+    case BLOCKS: return c->depth;
+    case DECODER: return decoder_of(c) > 0;
+    case DECODER_BLOCKS: return decoder_of(c);
+    case TEXTS: return text_of(c) > 0;
+    case TEXT_BLOCKS: return text_of(c);
+    default: return 1;
+    }
+}
+
+/* → where the row's field lies; NULL without params. */
+static float **field_of(struct vit_params *p, size_t part, size_t block, const struct row *row) {
+    if (!p) return NULL;
+    void *owner = p;
+    if (part == BLOCKS) owner = &p->blocks[block];
+    if (part == DECODER) owner = &p->decoder;
+    if (part == DECODER_BLOCKS) owner = &p->decoder.blocks[block];
+    if (part == TEXTS) owner = &p->text;
+    if (part == TEXT_BLOCKS) owner = &p->text.blocks[block];
+    return (float **)(void *)((char *)owner + row->field);
+}
 
 static void sizes(size_t n[NUMBERS], const vit_config *c) {
     n[one] = 1, n[two] = 2, n[three] = 3;
@@ -97,29 +149,45 @@ static void presences(size_t n[NUMBERS], const vit_config *c) {
     n[is_int8] = c->int8, n[is_proj_int8] = c->int8 && n[has_proj];
 }
 
+/* numbers: from tD or from tD + TOWER on. E: the width of the image's tokens. */
+static void text_numbers(size_t numbers[], const vit_text_config *t, size_t E, bool decoder) {
+    size_t *n = numbers - tD;
+    n[tD] = t->width, n[t2D] = 2 * t->width, n[t3D] = 3 * t->width, n[tM] = t->mlp_width;
+    n[tV] = t->vocabulary, n[ttypes] = t->token_types, n[tE] = E, n[tP] = t->projection;
+    n[tpositions] = t->max_tokens + t->position_offset;
+    n[tmemory] = t->encoder_proj ? t->width : E;
+    n[t_decodes] = decoder, n[t_compares] = !decoder;
+    n[t_learns] = t->position == VIT_TEXT_LEARNED, n[t_has_types] = t->token_types;
+    n[t_has_embed_norm] = t->embedding_norm, n[t_has_encoder] = decoder && t->encoder_proj;
+    n[t_has_norm] = t->final_norm, n[t_has_hidden] = decoder && t->head_hidden;
+    n[t_has_head] = decoder && !t->tied_head, n[t_has_head_bias] = decoder && t->head_bias;
+    n[t_has_proj] = !decoder && t->projection;
+    n[t_has_proj_bias] = n[t_has_proj] && t->projection_bias;
+    n[t_has_logit_bias] = !decoder && t->logit_bias;
+}
+
 struct params_walk params_walk_start(const vit_config *config, const struct vit_kernels *kernels,
                                      struct vit_params *params) {
     struct params_walk walk = {.config = config, .kernels = kernels, .params = params};
     sizes(walk.numbers, config);
     presences(walk.numbers, config);
+    if (decoder_of(config)) text_numbers(walk.numbers + tD, &config->decoder, config->width, true);
+    if (text_of(config))
+        text_numbers(walk.numbers + tD + TOWER, &config->text, config->width, false);
     return walk;
 }
 
-static void write_name(char *out, size_t capacity, bool in_block, size_t block, const char *name) {
-    char digits[24], *p = digits + sizeof digits;
-    size_t at = 0;
-    if (in_block) {
-        *--p = '.';
-        do *--p = (char)('0' + block % 10);
-        while (block /= 10);
-        memcpy(out, "blocks.", 7);
-        at = 7 + (size_t)(digits + sizeof digits - p);
-        memcpy(out + 7, p, at - 7);
+static void write_name(char *out, size_t capacity, const struct part *part, size_t block,
+                       const char *name) {
+    struct text text = {out, out + capacity - 1};
+    put_words(&text, part->prefix);
+    if (part->blocks) {
+        put_words(&text, "blocks.");
+        put_size(&text, block);
+        put_words(&text, ".");
     }
-    size_t n = strlen(name);
-    if (n > capacity - 1 - at) n = capacity - 1 - at;
-    memcpy(out + at, name, n);
-    out[at + n] = '\0';
+    put_words(&text, name);
+    *text.at = '\0';
 }
 
 size_t relative_rows(const vit_config *c) {
@@ -141,14 +209,20 @@ static size_t matrices_of(vit_kind kind, const size_t n[NUMBERS]) {
     return kind <= VIT_KIND_LAST_MATRIX;
 }
 
-static struct param describe(const struct row *row, const struct params_walk *walk, bool in_block) {
+/* → a number of the config, or of the tower if the part is the tower's. */
+static size_t number(const struct params_walk *walk, const struct part *part, size_t which) {
+    return walk->numbers[which + (part->tower && which >= tD ? TOWER : 0)];
+}
+
+static struct param describe(const struct row *row, const struct params_walk *walk,
+                             const struct part *part) {
     const size_t *n = walk->numbers;
     struct param p = {.kind = (vit_kind)row->kind, .rank = row->rank, .count = 1};
-    p.in_block = in_block;
+    p.in_block = part->rows == BLOCK;
     p.matrices = matrices_of(p.kind, n);
     for (size_t k = 0; k < row->rank; k++)
-        p.count = size_times(p.count, p.shape[k] = n[row->shape[k]]);
-    p.int8 = walk->config->int8 && in_block && p.matrices;
+        p.count = size_times(p.count, p.shape[k] = number(walk, part, row->shape[k]));
+    p.int8 = walk->config->int8 && p.in_block && p.matrices;
     size_t floats = p.count;
     if (p.matrices) {
         assert(p.rank > 0 && p.shape[0] > 0);
@@ -160,41 +234,40 @@ static struct param describe(const struct row *row, const struct params_walk *wa
     return p;
 }
 
-/* How many tensors and floats one of the table's three parts has. */
-struct part {
+/* How many tensors and floats one of the table's parts has. */
+struct sum {
     size_t tensors, floats;
 };
 
-static struct part add_up(const struct row *rows, size_t count, const struct params_walk *walk) {
-    struct part part = {0, 0};
-    for (const struct row *row = rows; row < rows + count; row++) {
-        if (!walk->numbers[row->present]) continue;
-        part.tensors++;
-        part.floats = size_plus(part.floats, describe(row, walk, rows == BLOCK).floats);
+static struct sum add_up(const struct params_walk *walk, const struct part *part) {
+    struct sum sum = {0, 0};
+    for (const struct row *row = part->rows; row < part->rows + part->count; row++) {
+        if (!number(walk, part, row->present)) continue;
+        sum.tensors++;
+        sum.floats = size_plus(sum.floats, describe(row, walk, part).floats);
     }
-    return part;
+    return sum;
 }
 
-static const size_t HEAD_START = STEM_ROWS + BLOCK_ROWS;
-
 bool params_next(struct params_walk *walk, struct param *out) {
-    while (walk->row < HEAD_START + HEAD_ROWS) {
-        if (walk->row == STEM_ROWS && walk->block >= walk->config->depth) walk->row = HEAD_START;
-        size_t i = walk->row++, block = walk->block;
-        bool in_block = i >= STEM_ROWS && i < HEAD_START;
-        const struct row *row = i < STEM_ROWS ? &STEM[i]
-                                : in_block    ? &BLOCK[i - STEM_ROWS]
-                                              : &HEAD[i - HEAD_START];
-        char *owner = (char *)walk->params;
-        if (in_block && walk->params) owner = (char *)&walk->params->blocks[block];
-        if (walk->row == HEAD_START && ++walk->block < walk->config->depth) walk->row = STEM_ROWS;
-        float **field = owner ? (float **)(void *)(owner + row->field) : NULL;
-        if (!walk->numbers[row->present]) {
+    while (walk->part < PARTS) {
+        const struct part *part = &PART[walk->part];
+        if (walk->block >= repeats(walk->config, walk->part)) {
+            walk->part++, walk->block = walk->row = 0;
+            continue;
+        }
+        if (walk->row == part->count) {
+            walk->block++, walk->row = 0;
+            continue;
+        }
+        const struct row *row = &part->rows[walk->row++];
+        float **field = field_of(walk->params, walk->part, walk->block, row);
+        if (!number(walk, part, row->present)) {
             if (field) *field = NULL;
             continue;
         }
-        *out = describe(row, walk, in_block);
-        write_name(out->name, sizeof out->name, in_block, block, row->name);
+        *out = describe(row, walk, part);
+        write_name(out->name, sizeof out->name, part, walk->block, row->name);
         out->offset = walk->offset;
         out->field = field;
         walk->offset = size_plus(walk->offset, out->floats);
@@ -206,13 +279,17 @@ bool params_next(struct params_walk *walk, struct param *out) {
 bool params_at(const vit_config *c, const struct vit_kernels *kernels, size_t index,
                struct param *out) {
     struct params_walk walk = params_walk_start(c, kernels, NULL);
-    struct part stem = add_up(STEM, STEM_ROWS, &walk), block = add_up(BLOCK, BLOCK_ROWS, &walk);
-    if (index >= stem.tensors) { /* skip whole blocks at once, because all have the same size */
-        size_t blocks = (index - stem.tensors) / block.tensors;
-        walk.block = blocks < c->depth ? blocks : c->depth;
-        walk.row = walk.block < c->depth ? (size_t)STEM_ROWS : HEAD_START;
-        walk.offset = size_plus(stem.floats, size_times(walk.block, block.floats));
-        index -= stem.tensors + walk.block * block.tensors;
+    for (; walk.part < PARTS; walk.part++) { /* skip whole parts and blocks at once */
+        size_t count = repeats(c, walk.part);
+        if (!count) continue;
+        struct sum each = add_up(&walk, &PART[walk.part]);
+        size_t skip = each.tensors ? index / each.tensors : count;
+        if (skip > count) skip = count;
+        index -= skip * each.tensors;
+        walk.offset = size_plus(walk.offset, size_times(skip, each.floats));
+        walk.block = skip;
+        if (skip < count) break;
+        walk.block = 0;
     }
     do {
         if (!params_next(&walk, out)) return false;
@@ -220,18 +297,26 @@ bool params_at(const vit_config *c, const struct vit_kernels *kernels, size_t in
     return true;
 }
 
-size_t params_count(const vit_config *c, const struct vit_kernels *kernels) {
+/* All of a model's tensors and floats. */
+static struct sum all_parts(const vit_config *c, const struct vit_kernels *kernels) {
     struct params_walk walk = params_walk_start(c, kernels, NULL);
-    return add_up(STEM, STEM_ROWS, &walk).tensors +
-           c->depth * add_up(BLOCK, BLOCK_ROWS, &walk).tensors +
-           add_up(HEAD, HEAD_ROWS, &walk).tensors;
+    struct sum all = {0, 0};
+    for (size_t part = 0; part < PARTS; part++) {
+        size_t count = repeats(c, part);
+        if (!count) continue;
+        struct sum each = add_up(&walk, &PART[part]);
+        all.tensors += count * each.tensors;
+        all.floats = size_plus(all.floats, size_times(count, each.floats));
+    }
+    return all;
+}
+
+size_t params_count(const vit_config *c, const struct vit_kernels *kernels) {
+    return all_parts(c, kernels).tensors;
 }
 
 size_t params_floats(const vit_config *c, const struct vit_kernels *kernels) {
-    struct params_walk walk = params_walk_start(c, kernels, NULL);
-    size_t blocks = size_times(c->depth, add_up(BLOCK, BLOCK_ROWS, &walk).floats);
-    return size_plus(add_up(STEM, STEM_ROWS, &walk).floats,
-                     size_plus(blocks, add_up(HEAD, HEAD_ROWS, &walk).floats));
+    return all_parts(c, kernels).floats;
 }
 
 bool params_fit(const vit_config *c, const struct vit_kernels *kernels) {
@@ -242,6 +327,19 @@ bool params_fit(const vit_config *c, const struct vit_kernels *kernels) {
         if (floats > most) most = floats;
     }
     return size_times(most, sizeof(float)) < SIZE_TOO_LARGE;
+}
+
+size_t params_blocks_bytes(const vit_config *c) {
+    size_t texts = decoder_of(c) + text_of(c);
+    return (c->depth + 1) * sizeof(struct block_params) + texts * sizeof(struct text_block_params);
+}
+
+void params_blocks(struct vit_params *params, void *memory, const vit_config *c) {
+    *params = (struct vit_params){0};
+    if (!memory) return;
+    params->blocks = memory;
+    params->decoder.blocks = (void *)(params->blocks + c->depth + 1);
+    params->text.blocks = params->decoder.blocks + decoder_of(c);
 }
 
 void params_bind(struct vit_params *params, float *base, const vit_config *config,

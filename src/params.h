@@ -10,7 +10,8 @@
 #include "save.h"
 #include "shapes.h"
 
-/* n and a letter of vit.h, such as nD, is that size; nG: mlp_rows. Names with `has` and `is` stand for 0 or 1. */
+/* n and a letter of vit.h, such as nD, is that size; nG: mlp_rows. Of texts: tE is the width of the image's
+ * tokens, tmemory what cross-attention reads of them, tP the projection. Names with `has` and `is` stand for 0 or 1. */
 /* clang-format off */
 enum number {
     one, two, three,
@@ -30,7 +31,12 @@ enum number {
     has_relative, has_frequencies,
     has_proj, has_mlp_norm, has_layer_scale, has_norm, has_fc_norm, has_pooling, has_head, has_head_bias,
     has_head_dist, is_int8, is_proj_int8,
-    NUMBERS
+    /* of the decoder; then, TOWER further, the same of the text tower */
+    tD, t3D, t2D, tM, tV, ttypes, tpositions, tE, tmemory, tP,
+    t_decodes, t_learns, t_has_types, t_has_embed_norm, t_has_encoder, t_has_norm, t_has_hidden, t_has_head,
+    t_has_head_bias, t_compares, t_has_proj, t_has_proj_bias, t_has_logit_bias, t_end,
+    TOWER = t_end - tD,
+    NUMBERS = t_end + TOWER
 };
 /* clang-format on */
 
@@ -158,9 +164,60 @@ enum number {
     VIT_OBJECT_MLP(X, objects[0], "class_embed", nscores)                                          \
     VIT_OBJECT_MLP(X, objects[1], "bbox_embed", nbox)
 
+/* A transformer of texts; "decoder." or "text." comes before these names. */
+#define VIT_TEXT_PARAMS(X)                                                                         \
+    X(token_embed, "token_embed.weight", EMBEDDING, one, tV, tD)                                   \
+    X(position, "pos_embed", TOKEN, t_learns, one, tpositions, tD)                                 \
+    X(type_embed, "type_embed.weight", TOKEN, t_has_types, ttypes, tD)                             \
+    X(embed_norm_gain, "embed_norm.weight", GAIN, t_has_embed_norm, tD)                            \
+    X(embed_norm_bias, "embed_norm.bias", BIAS, t_has_embed_norm, tD)                              \
+    X(encoder_weight, "encoder_proj.weight", MATRIX, t_has_encoder, tD, tE)                        \
+    X(encoder_bias, "encoder_proj.bias", BIAS, t_has_encoder, tD)                                  \
+    X(norm_gain, "norm.weight", GAIN, t_has_norm, tD)                                              \
+    X(norm_bias, "norm.bias", BIAS, t_has_norm, tD)                                                \
+    X(hidden_weight, "pre_logits.weight", MATRIX, t_has_hidden, tD, tD)                            \
+    X(hidden_bias, "pre_logits.bias", BIAS, t_has_hidden, tD)                                      \
+    X(hidden_norm_gain, "pre_logits.norm.weight", GAIN, t_has_hidden, tD)                          \
+    X(hidden_norm_bias, "pre_logits.norm.bias", BIAS, t_has_hidden, tD)                            \
+    X(head_weight, "head.weight", HEAD, t_has_head, tV, tD)                                        \
+    X(head_bias, "head.bias", HEAD_BIAS, t_has_head_bias, tV)                                      \
+    X(proj_weight, "proj.weight", MATRIX, t_has_proj, tP, tD)                                      \
+    X(proj_bias, "proj.bias", BIAS, t_has_proj_bias, tP)                                           \
+    X(logit_scale, "logit_scale", BIAS, t_compares, one)                                           \
+    X(logit_bias, "logit_bias", BIAS, t_has_logit_bias, one)
+
+#define VIT_TEXT_BLOCK_PARAMS(X)                                                                   \
+    X(norm1_gain, "norm1.weight", GAIN, one, tD)                                                   \
+    X(norm1_bias, "norm1.bias", BIAS, one, tD)                                                     \
+    X(qkv_weight, "attn.qkv.weight", MATRIX, one, t3D, tD)                                         \
+    X(qkv_bias, "attn.qkv.bias", BIAS, one, t3D)                                                   \
+    X(proj_weight, "attn.proj.weight", MATRIX, one, tD, tD)                                        \
+    X(proj_bias, "attn.proj.bias", BIAS, one, tD)                                                  \
+    X(cross_norm_gain, "cross_norm.weight", GAIN, t_decodes, tD)                                   \
+    X(cross_norm_bias, "cross_norm.bias", BIAS, t_decodes, tD)                                     \
+    X(cross_q_weight, "cross.q.weight", MATRIX, t_decodes, tD, tD)                                 \
+    X(cross_q_bias, "cross.q.bias", BIAS, t_decodes, tD)                                           \
+    X(cross_kv_weight, "cross.kv.weight", MATRIX, t_decodes, t2D, tmemory)                         \
+    X(cross_kv_bias, "cross.kv.bias", BIAS, t_decodes, t2D)                                        \
+    X(cross_proj_weight, "cross.proj.weight", MATRIX, t_decodes, tD, tD)                           \
+    X(cross_proj_bias, "cross.proj.bias", BIAS, t_decodes, tD)                                     \
+    X(norm2_gain, "norm2.weight", GAIN, one, tD)                                                   \
+    X(norm2_bias, "norm2.bias", BIAS, one, tD)                                                     \
+    X(fc1_weight, "mlp.fc1.weight", MATRIX, one, tM, tD)                                           \
+    X(fc1_bias, "mlp.fc1.bias", BIAS, one, tM)                                                     \
+    X(fc2_weight, "mlp.fc2.weight", MATRIX, one, tD, tM)                                           \
+    X(fc2_bias, "mlp.fc2.bias", BIAS, one, tD)
+
 #define VIT_FIELD(field, ...) float *field;
 struct block_params {
     VIT_BLOCK_PARAMS(VIT_FIELD)
+};
+struct text_block_params {
+    VIT_TEXT_BLOCK_PARAMS(VIT_FIELD)
+};
+struct text_params {
+    VIT_TEXT_PARAMS(VIT_FIELD)
+    struct text_block_params *blocks;
 };
 /* Pointers into one array: a model's parameters, or a gradient of the same layout. */
 struct vit_params {
@@ -178,6 +235,7 @@ struct vit_params {
     VIT_NORM_PARAMS(VIT_FIELD)
     VIT_POOL_PARAMS(VIT_FIELD)
     VIT_HEAD_PARAMS(VIT_FIELD)
+    struct text_params decoder, text;
     struct block_params *blocks; /* (L) */
 };
 #undef VIT_FIELD
@@ -190,7 +248,7 @@ struct param {
     vit_kind kind;
     size_t shape[4], rank, count;
     size_t matrices, N, K; /* how many matrices of (N,K); all 0 if the tensor is no matrix */
-    bool in_block, int8;   /* int8: a block's matrix in an int8 model */
+    bool in_block, int8;   /* of the image's blocks; int8: such a matrix in an int8 model */
     size_t offset, floats;
     float **field; /* its pointer in the walk's struct vit_params; NULL if the walk has none */
 };
@@ -201,7 +259,7 @@ struct params_walk {
     const vit_config *config;
     const struct vit_kernels *kernels;
     struct vit_params *params; /* may be NULL */
-    size_t row, block, offset, numbers[NUMBERS];
+    size_t part, row, block, offset, numbers[NUMBERS];
 };
 struct params_walk params_walk_start(const vit_config *config, const struct vit_kernels *kernels,
                                      struct vit_params *params);
@@ -224,8 +282,11 @@ size_t params_floats(const vit_config *config, const struct vit_kernels *kernels
  * size_t. */
 bool params_fit(const vit_config *config, const struct vit_kernels *kernels);
 /* Points every field of params into base, and to NULL if the model does not have the tensor.
- * params->blocks must be set before. */
+ * params's three pointers to blocks must be set before: params_blocks. */
 void params_bind(struct vit_params *params, float *base, const vit_config *config,
                  const struct vit_kernels *kernels);
+/* The bytes of all blocks' pointers, never 0; points params's blocks into such memory. */
+size_t params_blocks_bytes(const vit_config *config);
+void params_blocks(struct vit_params *params, void *memory, const vit_config *config);
 
 #endif

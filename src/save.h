@@ -25,7 +25,8 @@ typedef enum vit_kind {
     VIT_KIND_CONVOLUTION, /* of the stem */
     VIT_KIND_PATCHES,     /* patches → tokens */
     VIT_KIND_HEAD,        /* → logits */
-    VIT_KIND_LAST_MATRIX = VIT_KIND_HEAD,
+    VIT_KIND_EMBEDDING,   /* of the tokens of texts */
+    VIT_KIND_LAST_MATRIX = VIT_KIND_EMBEDDING,
     VIT_KIND_GAIN, /* of a norm; training starts it as 1 */
     VIT_KIND_BIAS, /* of a norm or of a matrix */
     VIT_KIND_HEAD_BIAS,

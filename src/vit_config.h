@@ -34,6 +34,17 @@ enum { VIT_STEM_MOST = 6, VIT_SOFT_SPLITS = 2 };
     } stem[of];
 #define VIT_FIELD_LABELS(key, of) /* they stay in the text: vit_model_label */
 #define VIT_FIELD_PREPARE(key, of) vit_##of key;
+#define VIT_FIELD_TEXT(key, of) vit_text_config key;
+#define VIT_FIELD_TOKEN(key, of) size_t key; /* VIT_NO_TOKEN: null */
+#define VIT_FIELD_PIECES(key, of)            /* they stay in the text */
+
+#define VIT_NO_TOKEN ((size_t)-1)
+
+/* A decoder, or a text tower beside images; both depths are 0 if a model has none. */
+typedef struct vit_text_config {
+#define VIT_TEXT(key, type, of, standard) VIT_FIELD_##type(key, of)
+#include "config.def"
+} vit_text_config;
 
 typedef struct vit_config {
     /* image_size, patch_size, channels and so on. Without their keys head_width, position_size

@@ -47,7 +47,7 @@ struct key {
     bool required;
 };
 
-#define AT(key) .offset = offsetof(vit_config, key)
+#define AT(key) .offset = offsetof(OWNER, key)
 #define OF_SIZE(key, of) AT(key), .most = of
 #define OF_COUNT OF_SIZE
 #define OF_PAIR OF_SIZE
@@ -60,6 +60,10 @@ struct key {
 #define OF_STEM(key, of) .most = of
 #define OF_PREFIX OF_STEM
 #define OF_LABELS OF_STEM
+#define OF_TEXT OF_SIZE
+#define OF_TOKEN OF_SIZE
+#define OF_PIECES OF_STEM
+#define OWNER vit_config
 static const struct key KEYS[] = {
 #define VIT_REQUIRED(key, type, of) {#key, type, OF_##type(key, of), .required = true},
 #define VIT_DERIVED(key, type, of, from) {#key, type, OF_##type(key, of)},
@@ -67,7 +71,18 @@ static const struct key KEYS[] = {
     {#key, type, OF_##type(key, of), .default_json = #standard},
 #include "config.def"
 };
-enum { KEYS_COUNT = sizeof KEYS / sizeof *KEYS };
+#undef OWNER
+#define OWNER vit_text_config
+static const struct key TEXT_KEYS[] = {
+/* "required" is no JSON, and so no default */
+#define VIT_TEXT(key, type, of, standard)                                                          \
+    {#key, type, OF_##type(key, of), .default_json = #standard, .required = true},
+#include "config.def"
+};
+enum {
+    KEYS_COUNT = sizeof KEYS / sizeof *KEYS,
+    TEXT_KEYS_COUNT = sizeof TEXT_KEYS / sizeof *TEXT_KEYS
+};
 _Static_assert(sizeof((vit_config *)0)->stem / sizeof *((vit_config *)0)->stem == VIT_STEM_MOST,
                "config.def and vit_config.h name different numbers of convolutions");
 
@@ -135,8 +150,14 @@ static bool read_stem(vit_config *config, const struct json *value) {
     return good;
 }
 
-static bool read_field(vit_config *config, const struct key *key, const struct json *value) {
-    void *field = (char *)config + key->offset;
+static bool read_token(const struct json *value, size_t *out) {
+    *out = VIT_NO_TOKEN;
+    return value->type == JSON_NULL || json_size(value, VIT_NO_TOKEN - 1, out);
+}
+
+/* owner: what the key's offset is in. */
+static bool read_field(void *owner, const struct key *key, const struct json *value) {
+    void *field = (char *)owner + key->offset;
     float *number = field;
     unsigned word;
     switch (key->type) {
@@ -151,9 +172,12 @@ static bool read_field(vit_config *config, const struct key *key, const struct j
         if (!read_word(value, key->words, &word)) return false;
         memcpy(field, &word, sizeof word); /* every enum here is an unsigned int */
         return true;
-    case PREFIX: return read_prefix(config, value);
-    case STEM: return read_stem(config, value);
+    case TOKEN: return read_token(value, field);
+    case PREFIX: return read_prefix(owner, value);
+    case STEM: return read_stem(owner, value);
     case LABELS:
+    case PIECES:
+    case TEXT:
     case PREPARE: break; /* see read_key */
     }
     return false;
@@ -171,7 +195,9 @@ static const char *list_words(char out[WORDS_ROOM], const char *const *words) {
     return out;
 }
 
-static vit_status expect_value(const struct key *key, const struct json *value, vit_error *why) {
+/* in: "decoder." if the key is a member of it, and so on. */
+static vit_status expect_value(const char *in, const struct key *key, const struct json *value,
+                               vit_error *why) {
     const char *values = VALUES[key->type], *hole = memchr(values, '%', strlen(values));
     char expected[VALUES_ROOM], words[WORDS_ROOM];
     struct text text = {expected, expected + VALUES_ROOM - 1};
@@ -185,18 +211,19 @@ static vit_status expect_value(const struct key *key, const struct json *value, 
     }
     put_words(&text, values);
     *text.at = '\0';
-    return vit_fail(why, VIT_BAD_CONFIG, "config: %s: expected %s, got %t", key->name, expected,
-                    value->text, value->size);
+    return vit_fail(why, VIT_BAD_CONFIG, "config: %s%s: expected %s, got %t", in, key->name,
+                    expected, value->text, value->size);
 }
 
-static vit_status read_labels(vit_config *config, const struct json *value, vit_error *why) {
+static vit_status read_labels(size_t count, const char *in, const char *each,
+                              const struct json *value, vit_error *why) {
     struct json label;
-    bool good = value->type == JSON_ARRAY && json_length(value) == config->classes;
+    bool good = value->type == JSON_ARRAY && json_length(value) == count;
     for (struct json_walk walk = json_walk(value); good && json_next(&walk, NULL, &label);)
         good = label.type == JSON_STRING;
     if (good) return VIT_OK;
-    return vit_fail(why, VIT_BAD_CONFIG, "config: labels: expected %z strings, one a class",
-                    config->classes);
+    return vit_fail(why, VIT_BAD_CONFIG, "config: %slabels: expected %z strings, one a %s", in,
+                    count, each);
 }
 
 static bool read_channel_values(const struct json *object, const char *name, size_t channels,
@@ -296,7 +323,7 @@ static vit_status read_prepare(vit_config *config, const struct key *key, const 
     unsigned word = VIT_PREPARE_UNKNOWN;
     if (value->type != JSON_NULL &&
         !(json_get(value, "kind", &kind) && read_word(&kind, key->words, &word)))
-        return expect_value(key, value, why);
+        return expect_value("", key, value, why);
     if (word == VIT_PREPARE_DIGIT && config->channels != 1)
         return vit_fail(why, VIT_BAD_CONFIG, "config: prepare digit: expected channels 1, got %z",
                         config->channels);
@@ -304,11 +331,73 @@ static vit_status read_prepare(vit_config *config, const struct key *key, const 
     return word == VIT_PREPARE_PHOTO ? read_photo(config, value, why) : VIT_OK;
 }
 
+static vit_status read_text_key(vit_text_config *text, const char *in, const struct key *key,
+                                const struct json *value, vit_error *why) {
+    if (key->type == PIECES && value->type == JSON_NULL) return VIT_OK;
+    if (key->type == PIECES) return read_labels(text->vocabulary, in, "token", value, why);
+    return read_field(text, key, value) ? VIT_OK : expect_value(in, key, value, why);
+}
+
+/* Finds the key's value or its default; false if there is neither. */
+static bool value_of(struct json *value, const struct key *key, const struct json *object) {
+    return json_get(object, key->name, value) ||
+           (key->default_json && json_read(value, key->default_json, strlen(key->default_json)));
+}
+
+static vit_status check_text(const vit_text_config *t, const char *in, vit_error *why) {
+    const struct {
+        const char *name;
+        size_t id;
+    } tokens[] = {{"start", t->start}, {"end", t->end}, {"padding", t->padding}};
+    for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++)
+        if (tokens[i].id != VIT_NO_TOKEN && tokens[i].id >= t->vocabulary)
+            return vit_fail(why, VIT_BAD_CONFIG,
+                            "config: %s%s: expected a number below vocabulary %z, got %z", in,
+                            tokens[i].name, t->vocabulary, tokens[i].id);
+    if (t->width % t->heads)
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "config: %sheads: expected a divisor of width %z, got %z", in, t->width,
+                        t->heads);
+    if (t->position == VIT_TEXT_SINCOS_HALVES && (t->width % 2 || t->width < 4))
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "config: %swidth: expected an even number from 4 up for sincos_halves, "
+                        "got %z",
+                        in, t->width);
+    if (t->position == VIT_TEXT_SINCOS1D && t->position_offset)
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "config: %sposition_offset: expected 0 for sincos1d, got %z", in,
+                        t->position_offset);
+    return VIT_OK;
+}
+
+/* value: an object, or null, which leaves all members 0. */
+static vit_status read_text(vit_config *config, const struct key *key, const struct json *value,
+                            vit_error *why) {
+    vit_text_config *text = (void *)((char *)config + key->offset);
+    bool decoder = text == &config->decoder;
+    const char *in = decoder ? "decoder." : "text.";
+    struct json member;
+    vit_status status = VIT_OK;
+    if (value->type == JSON_NULL) return VIT_OK;
+    text->depth = 1;
+    if (!VIT_FULL) return VIT_OK; /* see check_edition */
+    if (value->type != JSON_OBJECT) return expect_value("", key, value, why);
+    for (size_t i = 0; i < TEXT_KEYS_COUNT && !status; i++) {
+        if (!value_of(&member, &TEXT_KEYS[i], value))
+            return vit_fail(why, VIT_BAD_CONFIG, "config: %s%s is missing", in, TEXT_KEYS[i].name);
+        status = read_text_key(text, in, &TEXT_KEYS[i], &member, why);
+    }
+    if (!status && decoder && text->mask != VIT_MASK_CAUSAL)
+        return vit_fail(why, VIT_BAD_CONFIG, "config: decoder.mask: expected causal");
+    return status ? status : check_text(text, in, why);
+}
+
 static vit_status read_key(vit_config *config, const struct key *key, const struct json *value,
                            vit_error *why) {
-    if (key->type == LABELS) return read_labels(config, value, why);
+    if (key->type == LABELS) return read_labels(config->classes, "", "class", value, why);
     if (key->type == PREPARE) return read_prepare(config, key, value, why);
-    return read_field(config, key, value) ? VIT_OK : expect_value(key, value, why);
+    if (key->type == TEXT) return read_text(config, key, value, why);
+    return read_field(config, key, value) ? VIT_OK : expect_value("", key, value, why);
 }
 
 static vit_status check_together(const vit_config *c, vit_error *why) {
@@ -407,6 +496,7 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
 static vit_status check_edition(const vit_config *c, vit_error *why) {
     const char *beyond = NULL;
 #define VIT_PLAIN(key, last) beyond = (size_t)c->key > (size_t)(last) ? #key : beyond;
+#define VIT_PLAIN_TEXT(key) beyond = c->key.depth ? #key : beyond;
 #include "config.def"
     if (VIT_FULL || !beyond) return VIT_OK;
     return vit_fail(why, VIT_BAD_CONFIG,
@@ -426,8 +516,7 @@ static vit_status read_keys(vit_config *config, const struct json *root, vit_err
     vit_status status = VIT_OK;
     for (size_t i = 0; i < KEYS_COUNT && !status; i++) {
         const struct key *key = &KEYS[i];
-        if (json_get(root, key->name, &value) ||
-            (key->default_json && json_read(&value, key->default_json, strlen(key->default_json))))
+        if (value_of(&value, key, root))
             status = read_key(config, key, &value, why);
         else if (key->required)
             return vit_fail(why, VIT_BAD_CONFIG, "config: %s is missing", key->name);
@@ -509,10 +598,12 @@ static void put_numbers(struct text *out, size_t count) {
     put_words(out, "]");
 }
 
-/* Numbers with fractions, lists and objects are copied from the text. */
-static void put_value(struct text *out, const vit_config *config, const struct key *key,
+static void put_text(struct text *out, const vit_text_config *text, const struct json *given);
+
+/* Numbers with fractions and most lists and objects are copied from the text. */
+static void put_value(struct text *out, const void *owner, const struct key *key,
                       const struct json *given) {
-    const void *field = (const char *)config + key->offset;
+    const void *field = (const char *)owner + key->offset;
     const size_t *size = field;
     struct json value;
     unsigned word;
@@ -523,26 +614,46 @@ static void put_value(struct text *out, const vit_config *config, const struct k
         put_words(out, "["), put_size(out, size[0]), put_words(out, ",");
         put_size(out, size[1]), put_words(out, "]");
         return;
+    case TOKEN:
+        if (*size == VIT_NO_TOKEN)
+            put_words(out, "null");
+        else
+            put_size(out, *size);
+        return;
     case BOOL: put_words(out, *(const bool *)field ? "true" : "false"); return;
     case WORD:
         memcpy(&word, field, sizeof word);
         put_words(out, "\""), put_words(out, key->words[word]), put_words(out, "\"");
         return;
     default:
-        if (json_get(given, key->name, &value))
+        if (!json_get(given, key->name, &value)) value.type = JSON_NULL, value.size = 0;
+        if (VIT_FULL && key->type == TEXT && value.type == JSON_OBJECT)
+            put_text(out, field, &value);
+        else if (value.size)
             put(out, value.text, value.size);
         else if (key->type == LABELS)
-            put_numbers(out, config->classes);
+            put_numbers(out, ((const vit_config *)owner)->classes);
         else
             put_words(out, key->default_json);
     }
+}
+
+static void put_text(struct text *out, const vit_text_config *text, const struct json *given) {
+    for (size_t i = 0; i < TEXT_KEYS_COUNT; i++) {
+        put_words(out, i ? ",\"" : "{\"");
+        put_words(out, TEXT_KEYS[i].name);
+        put_words(out, "\":");
+        put_value(out, text, &TEXT_KEYS[i], given);
+    }
+    put_words(out, "}");
 }
 
 char *config_print(size_t *size, const vit_config *config, const char *json, size_t json_size) {
     enum { KEY_ROOM = 96, LABEL_ROOM = 12 };
     struct json given, name, value;
     vit_config whole = *config;
-    size_t room = KEYS_COUNT * KEY_ROOM + json_size + config->classes * LABEL_ROOM;
+    size_t room = (KEYS_COUNT + (VIT_FULL ? 2 * TEXT_KEYS_COUNT : 0)) * KEY_ROOM + json_size +
+                  config->classes * LABEL_ROOM;
     char *out = malloc(room);
     if (!out) return NULL;
     json_read(&given, json, json_size);

@@ -52,12 +52,12 @@ bool compute_positions(vit_model *m) {
 
 static bool lay_out(vit_model *m, const char *json, size_t json_size) {
     const vit_config *c = &m->config;
-    size_t blocks = c->depth * sizeof *m->params.blocks;
+    size_t blocks = params_blocks_bytes(c);
     size_t bytes = params_bytes(c, m->kernels), table = fixed_position_bytes(c);
     if (!model_fits(c, m->kernels)) return false;
     m->float_count = params_floats(c, m->kernels);
     m->memory = calloc(bytes, 1);
-    m->params.blocks = calloc(c->depth + 1, sizeof *m->params.blocks); /* never 0 bytes */
+    params_blocks(&m->params, calloc(blocks, 1), c);
     m->json = malloc(size_plus(json_size, 1));
     if (!m->memory || !m->params.blocks || !m->json || !compute_positions(m)) return false;
     m->floats = (float *)(((uintptr_t)m->memory + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);

@@ -270,9 +270,11 @@ static bool contains(const char *name, const char *part) {
     return *name;
 }
 
-/* → how many tensors may make the parameter: queries, keys and values, or a gate and its values. */
+/* → how many tensors may make the parameter: queries, keys and values, keys and values, or a gate and
+ * its values. */
 static size_t parts_of(const struct param *param) {
     if (contains(param->name, "qkv.")) return 3;
+    if (VIT_FULL && contains(param->name, ".kv.")) return 2;
     return contains(param->name, "mlp.fc1.") && param->shape[0] % 2 == 0 ? 2 : 1;
 }
 

@@ -46,6 +46,7 @@ static void init_tensor(float *x, const vit_tensor *tensor, const vit_config *c,
     case VIT_KIND_TOKEN:
     case VIT_KIND_POSITION:
     case VIT_KIND_RELATIVE:
+    case VIT_KIND_EMBEDDING:
     case VIT_KIND_HEAD: fill_normal(x, tensor->count, TOKEN, rng); break;
     case VIT_KIND_ROTARY: fill_frequencies(x, c, rng); break;
     case VIT_KIND_LAYER_SCALE: fill(x, tensor->count, (float)LAYER_SCALE); break;

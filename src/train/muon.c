@@ -22,7 +22,7 @@ struct matrices stacked_matrices(const vit_tensor *tensor) {
 }
 
 struct matrices muon_matrices(const vit_tensor *tensor) {
-    return tensor->kind == VIT_KIND_HEAD ? (struct matrices){0} : stacked_matrices(tensor);
+    return tensor->kind >= VIT_KIND_HEAD ? (struct matrices){0} : stacked_matrices(tensor);
 }
 
 size_t muon_scratch(size_t rows, size_t columns) {

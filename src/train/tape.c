@@ -47,7 +47,7 @@ static void tape_lay_out(vit_tape *tape, struct arena *arena, const vit_model *m
     struct activations counted, *blocks;
     *tape = (vit_tape){.batch = batch};
     tape->blocks = (void *)arena_floats(arena, c->depth, sizeof *tape->blocks);
-    tape->gradient.blocks = (void *)arena_floats(arena, c->depth, sizeof *tape->gradient.blocks);
+    params_blocks(&tape->gradient, arena_floats(arena, params_blocks_bytes(c)), c);
     blocks = tape->blocks;
     stem_lay_out(&tape->stem, arena, c, batch, true);
     tape->patches = arena_floats(arena, batch, vit_patches(c), patch_values(c));

@@ -7,12 +7,13 @@
 static const struct row {
     const char *key, *type, *of;
     const char *otherwise; /* JSON text; NULL: the key is required */
-    bool photo, derived;
+    bool photo, derived, text;
 } ROWS[] = {
-#define VIT_REQUIRED(key, type, of) {#key, #type, #of, NULL, false, false},
-#define VIT_DERIVED(key, type, of, from) {#key, #type, #of, NULL, false, true},
-#define VIT_KEY(key, type, of, standard) {#key, #type, #of, #standard, false, false},
-#define VIT_PHOTO(key, type, of, standard) {#key, #type, #of, #standard, true, false},
+#define VIT_REQUIRED(key, type, of) {#key, #type, #of, NULL, false, false, false},
+#define VIT_DERIVED(key, type, of, from) {#key, #type, #of, NULL, false, true, false},
+#define VIT_KEY(key, type, of, standard) {#key, #type, #of, #standard, false, false, false},
+#define VIT_PHOTO(key, type, of, standard) {#key, #type, #of, #standard, true, false, false},
+#define VIT_TEXT(key, type, of, standard) {#key, #type, #of, #standard, false, false, true},
 #include "config.def"
 };
 
@@ -67,6 +68,9 @@ static const char *const NEEDED[][2] = {
 };
 static const char *const PHOTO[][2] = {
     {"kind", "\"photo\""}, {"mean", "[0]"}, {"resize", "[32,48]"}, {"std", "[1]"}, {"fill", "[9]"}};
+static const char *const TEXT[][2] = {{"depth", "2"},      {"width", "12"},
+                                      {"heads", "3"},      {"mlp_width", "17"},
+                                      {"vocabulary", "3"}, {"max_tokens", "5"}};
 
 /* Appends members. `key` has `value`, or is left out if `value` is NULL. */
 static void append(char *out, const char *const (*members)[2], size_t count, const char *key,
@@ -79,14 +83,16 @@ static void append(char *out, const char *const (*members)[2], size_t count, con
     out[strlen(out) - 1] = '}';
 }
 
-/* A config of the needed keys and this one. A photo's key stands in its preparation. */
+/* A config of the needed keys and this one. A photo's key stands in its preparation, a text's in
+ * `text`. */
 static const char *config_with(const struct row *row, const char *value) {
     static char out[1024];
-    char photo[512] = "";
+    char inner[512] = "";
+    const char *key = row->photo ? "prepare" : row->text ? "text" : row->key;
     out[0] = '\0';
-    if (row->photo) append(photo, PHOTO, sizeof PHOTO / sizeof *PHOTO, row->key, value);
-    append(out, NEEDED, sizeof NEEDED / sizeof *NEEDED, row->photo ? "prepare" : row->key,
-           row->photo ? photo : value);
+    if (row->photo) append(inner, PHOTO, sizeof PHOTO / sizeof *PHOTO, row->key, value);
+    if (row->text) append(inner, TEXT, sizeof TEXT / sizeof *TEXT, row->key, value);
+    append(out, NEEDED, sizeof NEEDED / sizeof *NEEDED, key, *inner ? inner : value);
     return out;
 }
 
@@ -103,8 +109,9 @@ TEST("a config key refuses what it cannot be, and says what it expects") {
         char begin[128];
         vit_config config;
         vit_error why;
+        bool object = strcmp(ROWS[i].type, "TEXT") == 0;
         sprintf(begin, "%.*s", (int)strcspn(expected, "%"), expected);
-        vit_status status = read_text(&config, config_with(&ROWS[i], "{}"), &why);
+        vit_status status = read_text(&config, config_with(&ROWS[i], object ? "[]" : "{}"), &why);
         CHECK(status == VIT_BAD_CONFIG && strstr(why.text, ROWS[i].key) && strstr(why.text, begin),
               "%s: expected '%s', got '%s'", ROWS[i].key, expected, why.text);
     }
@@ -153,7 +160,8 @@ static void check_whole(const char *json) {
     CHECK(strcmp(once, twice) == 0, "%s\nprinted:       %s\nprinted again: %s", json, once, twice);
     CHECK(json_read(&root, once, strlen(once)), "no JSON: %s", once);
     for (size_t i = 0; i < COUNT; i++)
-        CHECK(ROWS[i].photo || json_get(&root, ROWS[i].key, &value), "%s is missing", ROWS[i].key);
+        CHECK(ROWS[i].photo || ROWS[i].text || json_get(&root, ROWS[i].key, &value),
+              "%s is missing", ROWS[i].key);
     first.head_width = head_width(&first);
     first.pool_heads = pool_heads(&first);
     first.pool_mlp_width = pool_mlp_width(&first);

@@ -11,6 +11,26 @@ static const vit_config EVERYTHING[] = {
     {WHOLE, .pool = VIT_POOL_ATTENTION},
     {TINY, .position_rows = 7, .pool = VIT_POOL_MEAN, .fc_norm = true, .int8 = true},
     {TINY, .attention = VIT_PER_HEAD, .pool = VIT_POOL_CLASS},
+    {TINY, .position_rows = 7,
+     .decoder = {.depth = 2,
+                 .width = 8,
+                 .mlp_width = 9,
+                 .vocabulary = 7,
+                 .max_tokens = 3,
+                 .token_types = 2,
+                 .embedding_norm = true,
+                 .encoder_proj = true,
+                 .final_norm = true,
+                 .head_bias = true,
+                 .head_hidden = true},
+     .text = {.depth = 1,
+              .width = 10,
+              .mlp_width = 5,
+              .vocabulary = 4,
+              .max_tokens = 2,
+              .projection = 3,
+              .projection_bias = true,
+              .logit_bias = true}},
 };
 
 static bool has(const char *name, const char *part) {
@@ -20,6 +40,12 @@ static bool has(const char *name, const char *part) {
 /* The kind that a tensor's name tells: of a Linear, Conv2d, LayerNorm, LayerScale or Parameter. */
 static vit_kind kind_by_name(const char *name) {
     bool weight = ends_with(name, ".weight"), norm = has(name, "norm");
+    bool text = !strncmp(name, "text.", 5) || !strncmp(name, "decoder.", 8);
+    if (text && ends_with(name, "_embed")) return VIT_KIND_TOKEN;
+    if (has(name, "type_embed")) return VIT_KIND_TOKEN;
+    if (has(name, "token_embed")) return VIT_KIND_EMBEDDING;
+    if (text && has(name, ".qkv.weight")) return VIT_KIND_MATRIX;
+    if (!strncmp(name, "decoder.head", 12)) return weight ? VIT_KIND_HEAD : VIT_KIND_HEAD_BIAS;
     if (ends_with(name, ".scale")) return VIT_KIND_SCALE;
     if (ends_with(name, "_token") || ends_with(name, ".latent")) return VIT_KIND_TOKEN;
     if (ends_with(name, "pos_embed")) return VIT_KIND_POSITION;
@@ -58,6 +84,22 @@ TEST("every parameter has the kind that its name implies") {
         }
     for (size_t kind = 0; kind <= VIT_KIND_SCALE; kind++)
         CHECK(seen[kind], "no parameter is of kind %zu, so it is not tested", kind);
+}
+
+TEST("a parameter found by its number is that of the walk, also of texts") {
+    for (size_t i = 0; i < sizeof EVERYTHING / sizeof *EVERYTHING; i++) {
+        const vit_config *c = &EVERYTHING[i];
+        struct params_walk walk = params_walk_start(c, &vit_scalar, NULL);
+        struct param param, found;
+        size_t at = 0;
+        for (; params_next(&walk, &param); at++)
+            CHECK(params_at(c, &vit_scalar, at, &found) && found.offset == param.offset &&
+                      !strcmp(found.name, param.name),
+                  "%zu: %s, not %s", at, found.name, param.name);
+        CHECK(params_count(c, &vit_scalar) == at && !params_at(c, &vit_scalar, at, &found) &&
+                  params_floats(c, &vit_scalar) == walk.offset,
+              "%zu tensors", at);
+    }
 }
 
 TEST("a stem's convolutions lie in the stem array in the order of their numbers") {

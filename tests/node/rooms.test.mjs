@@ -47,6 +47,7 @@ const C_FLOORS = [
   ["kernels"],
   ["shapes", "params", "model", "image"],
   ["stages"],
+  ["text"],
   ["state", "trace", "vit"],
   ["file"],
   ["train", "wasm"],

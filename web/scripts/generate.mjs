@@ -37,9 +37,9 @@ const unquoted = (text) => (text[0] === '"' ? JSON.parse(text) : text);
 
 // ---- The config ---------------------------------------------------------------
 
-/** src/config.def: { keys, photo, plain, prepareKinds, limits }. plain: a key and its plain values, as JSON. A key is { name, type, typescript, most, words, standard, doc }. */
+/** src/config.def: { keys, photo, text, plain, prepareKinds, limits }. plain: a key and its plain values, as JSON. A key is { name, type, typescript, most, words, standard, doc }. */
 function config() {
-  const types = {}, words = {}, limits = {}, lists = { keys: [], photo: [], plain: [] };
+  const types = {}, words = {}, limits = {}, lists = { keys: [], photo: [], text: [], plain: [] };
   let open;
   for (const { macro, args, before, after } of usesOf("src/config.def")) {
     const [name, second, of, standard] = args;
@@ -53,9 +53,10 @@ function config() {
       const values = list.slice(0, last + 1).map(({ word }) => `"${word}"`);
       lists.plain.push([name, values.length > 0 ? values : [second]]);
     }
-    else if (/^VIT_(REQUIRED|DERIVED|KEY|PHOTO)$/.test(macro)) {
+    else if (macro === "VIT_PLAIN_TEXT") lists.plain.push([name, ["null"]]);
+    else if (/^VIT_(REQUIRED|DERIVED|KEY|PHOTO|TEXT)$/.test(macro)) {
       if (!before) throw new Error(`src/config.def: ${name} has no comment that says what it is`);
-      lists[macro === "VIT_PHOTO" ? "photo" : "keys"].push({
+      (lists[macro.slice(4).toLowerCase()] ?? lists.keys).push({
         name, type: second, ...types[second], doc: before, words: words[of], most: limits[of] ?? Number(of),
         standard: macro === "VIT_REQUIRED" ? "required" : standard,
         derived: macro === "VIT_DERIVED",
@@ -94,7 +95,7 @@ function tsdoc(key, indent) {
 const member = (indent, optional) => (key) =>
   `${tsdoc(key, indent)}${indent}readonly ${key.name}${optional && key.standard !== "required" ? "?" : ""}: ${typescriptOf(key)};\n`;
 
-function configTypes({ keys, photo, prepareKinds, limits }) {
+function configTypes({ keys, photo, text, prepareKinds, limits }) {
   const photos = photo.map(member("      ", true)).join("");
   const prepares = prepareKinds.map(({ word, doc }) =>
     `  | {\n      /** ${sentence(doc)} */\n      readonly kind: "${word}";\n${word === "photo" ? photos : ""}    }`);
@@ -102,6 +103,10 @@ function configTypes({ keys, photo, prepareKinds, limits }) {
 /** How pixels become the model's image. */
 export type Prepare =
 ${prepares.join("\n")};
+
+/** A decoder, or a text tower beside images. A loaded model's config has all keys. */
+export interface TextConfig {
+${text.map(member("  ", false)).join("")}}
 
 /**
  * The model's shape and options. In a file they are its \`__metadata__.vitrine\`, which may leave keys out. A loaded
@@ -133,14 +138,14 @@ const table = (rows) => ["| key | values | default | meaning |", "|---|---|---|-
 
 /** The part of src/README.md about config keys, with its tables as config.def has them. */
 export function documented(readme) {
-  const { keys, photo, prepareKinds } = config();
+  const { keys, photo, text, prepareKinds } = config();
   const values = ({ type, words, most, values }) =>
     type === "WORD" ? listed(words.map(({ word }) => `\`${word}\``)) : values.replace("%z", most);
   const row = (prefix) => (key) =>
     [`\`${prefix}${key.name}\``, values(key), defaultOf(key), [key.doc, sentences(meanings(key))].join(" ").trim()];
   const prepare = keys.find(({ name }) => name === "prepare");
   const kind = ["`prepare.kind`", prepare.values, "required", sentences(meanings({ type: "WORD", words: prepareKinds }))];
-  const tables = [table(keys.map(row(""))), table([kind, ...photo.map(row("prepare."))])];
+  const tables = [table(keys.map(row(""))), table([kind, ...photo.map(row("prepare."))]), table(text.map(row("")))];
   return readme.replace(/^\| key \| values .*\n(?:\|.*\n)*/gm, () => `${tables.shift()}\n`);
 }
 
@@ -153,12 +158,13 @@ export const ${name} = [${[...before, ...names.map((each) => `"${each}"`)].join(
 `;
 
 function words() {
-  const session = usesOf("src/wasm/session.def"), training = usesOf("src/wasm/training.def");
+  const session = usesOf("src/wasm/session.def"), texts = usesOf("src/wasm/words.def"), training = usesOf("src/wasm/training.def");
   const named = (uses, ...macros) => uses.filter(({ macro }) => macros.includes(macro)).flatMap(({ macro, args }) =>
     (macro === "PAIR" ? [args.at(-1), `validation_${args.at(-1)}`] : [args.at(-1)]));
   return NOTE +
     list("SIZES", "The sizes of a model, with which SESSION_WORDS begins.", named(session, "SIZE")) +
     list("SESSION_WORDS", "The words of src/wasm/session.def, in their order.", named(session, "WORD"), ["...SIZES"]) +
+    list("TEXT_WORDS", "The words of src/wasm/words.def, in their order.", named(texts, "WORD")) +
     list("TRAINING_WORDS", "The words of src/wasm/training.def, in their order.", named(training, "WORD", "PAIR")) +
     list("TRAINING_NUMBERS", "The numbers of src/wasm/training.def, in their order.", named(training, "NUMBER"));
 }

@@ -1,0 +1,38 @@
+#include "embed.h"
+
+#include "base/direction.h"
+#include "kernels/kernels.h"
+#include "model.h"
+#include "params.h"
+#include "vit.h"
+
+static const double LOG_10000 = 9.210340371976184;
+
+/* x (D) += the sine and cosine of the position over D/2 wavelengths, side by side (Vaswani et al.,
+ * section 3.5), or all sines first. */
+static void add_sincos(float *x, const vit_text_config *c, size_t position) {
+    bool halves = c->position == VIT_TEXT_SINCOS_HALVES;
+    size_t D = c->width, half = D / 2;
+    for (size_t i = 0; 2 * i < D; i++) {
+        double share = halves ? (double)i / (double)(half - 1) : 2 * (double)i / (double)D;
+        struct direction at = direction((double)position / exponential(share * LOG_10000));
+        size_t sine = halves ? i : 2 * i, cosine = halves ? half + i : 2 * i + 1;
+        x[sine] += (float)at.sine;
+        if (cosine < D) x[cosine] += (float)at.cosine;
+    }
+}
+
+void text_embed(const vit_model *m, const vit_text_config *c, const struct text_params *p, float *x,
+                const uint32_t *ids, size_t n, size_t past) {
+    size_t D = c->width, position = past + c->position_offset;
+    bool skips = c->position == VIT_TEXT_SINCOS_HALVES;
+    for (; n > 0; n--, ids++, x += D) {
+        m->kernels->unpack(x, p->token_embed, *ids, 1, D);
+        for (size_t i = 0; c->embedding_scale != 1 && i < D; i++) x[i] *= c->embedding_scale;
+        for (size_t i = 0; p->type_embed && i < D; i++) x[i] += p->type_embed[i];
+        if (skips && *ids == c->padding) continue;
+        for (size_t i = 0; p->position && i < D; i++) x[i] += p->position[position * D + i];
+        if (!p->position) add_sincos(x, c, position);
+        position++;
+    }
+}

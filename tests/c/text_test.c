@@ -1,0 +1,434 @@
+/* Decoders and text towers, compared with a twin in double precision and with themselves: with and
+ * without the cache, alone and beside others. */
+#include "text/text.h"
+
+#include "text/generate.h"
+#include "text_twin.h"
+
+#include "models.h"
+
+/* ---- Models ------------------------------------------------------------- */
+
+#define IMAGE                                                                                      \
+    "\"image_size\":[6,9],\"patch_size\":[3,3],\"channels\":1,\"width\":10,\"depth\":1,"           \
+    "\"heads\":2,\"mlp_width\":11,\"classes\":0,"
+#define TEXT(depth, width, heads)                                                                  \
+    "{\"depth\":" #depth ",\"width\":" #width ",\"heads\":" #heads                                 \
+    ",\"mlp_width\":19,\"vocabulary\":13,\"max_tokens\":24,\"start\":1,\"end\":2,\"padding\":0,"
+#define DECODER(depth, width, heads, more)                                                         \
+    "{" IMAGE "\"decoder\":" TEXT(depth, width, heads) more "}}"
+#define TOWER(more) "{" IMAGE "\"text\":" TEXT(2, 12, 3) more "}}"
+
+static const char *const DECODERS[] = {
+    DECODER(2, 12, 3, "\"norm\":\"pre\""),
+    DECODER(2, 12, 3, "\"norm\":\"post\",\"final_norm\":false,\"activation\":\"relu\""),
+    DECODER(1, 7, 1, "\"position\":\"sincos1d\",\"tied_head\":true,\"head_bias\":false"),
+    DECODER(2, 8, 8,
+            "\"position\":\"sincos_halves\",\"position_offset\":1,\"embedding_scale\":2.5,"
+            "\"embedding_norm\":true,\"norm\":\"post\",\"tied_head\":true"),
+    DECODER(3, 40, 2,
+            "\"position_offset\":2,\"token_types\":2,\"encoder_proj\":true,"
+            "\"head_hidden\":true,\"activation\":\"gelu_tanh\""),
+};
+static const char *const TOWERS[] = {
+    TOWER("\"projection\":9,\"activation\":\"quick_gelu\""),
+    TOWER("\"mask\":\"none\",\"pool\":\"last\",\"projection\":17,\"projection_bias\":true,"
+          "\"logit_bias\":true"),
+    TOWER("\"pool\":\"largest\",\"norm\":\"post\""),
+};
+enum {
+    DECODERS_COUNT = sizeof DECODERS / sizeof *DECODERS,
+    TOWERS_COUNT = sizeof TOWERS / sizeof *TOWERS
+};
+
+/* A model of random weights, unpacked. */
+static vit_model *model_of(const char *json, uint64_t seed) {
+    vit_config config;
+    vit_model *model = NULL;
+    vit_error why = {""};
+    vit_status status = vit_config_read(&config, json, strlen(json), &why);
+    if (!status) status = vit_create(&model, &config, json, strlen(json), unpacked_kernels(), &why);
+    if (status)
+        check_failed(__FILE__, __LINE__, "%s: %s", json, why.text);
+    else
+        random_weights(model, &seed);
+    return model;
+}
+
+/* The same weights for other kernels. */
+static vit_model *with_kernels(vit_model *model, const struct vit_kernels *kernels) {
+    size_t size, json_size;
+    vit_error why = {""};
+    vit_model *other = NULL;
+    const char *json = vit_model_json(model, &json_size);
+    size = vit_encode(NULL, 0, model, parameters_of(model), json, json_size);
+    uint8_t *bytes = malloc(size);
+    vit_encode(bytes, size, model, parameters_of(model), json, json_size);
+    if (vit_open(&other, bytes, size, kernels, &why))
+        check_failed(__FILE__, __LINE__, "%s: %s", kernels->name, why.text);
+    free(bytes);
+    return other;
+}
+
+struct owned_text {
+    vit_text *text;
+    void *memory;
+};
+
+static struct owned_text new_text(const vit_model *model, vit_text_part part, size_t texts,
+                                  size_t tokens) {
+    size_t size = vit_text_size(model, part, texts, tokens);
+    struct owned_text t = {NULL, malloc(size + 1)};
+    if (vit_text_init(&t.text, t.memory, size, model, part, texts, tokens))
+        check_failed(__FILE__, __LINE__, "no text of %zu bytes", size);
+    return t;
+}
+
+static void random_ids(uint32_t *ids, size_t n, const vit_text_config *c, uint64_t *seed) {
+    for (size_t i = 0; i < n; i++) ids[i] = (uint32_t)random_below(seed, c->vocabulary);
+}
+
+/* Every number is close to the twin's. */
+static void check_twin(const float *got, const double *want, size_t n, const char *what) {
+    float *floats_wanted = floats(n);
+    for (size_t i = 0; i < n; i++) floats_wanted[i] = (float)want[i];
+    CHECK_CLOSE(got, floats_wanted, n, 2e-5 * (1 + largest(floats_wanted, n)), what);
+    free(floats_wanted);
+}
+
+/* What a run writes, each between sentinels. */
+struct results {
+    float *logits, *self, *cross, *hidden;
+    size_t n[4];
+};
+
+static struct results new_results(const vit_config *whole, const vit_text_config *c, size_t batch,
+                                  size_t n, size_t past) {
+    size_t heads = batch * c->depth * c->heads * n;
+    struct results r = {.n = {batch * n * c->vocabulary, heads * (past + n),
+                              heads * vit_tokens(whole), batch * n * c->width}};
+    float **all[] = {&r.logits, &r.self, &r.cross, &r.hidden};
+    for (size_t i = 0; i < 4; i++) *all[i] = guarded(r.n[i]);
+    return r;
+}
+
+static void close_results(struct results *r) {
+    float *all[] = {r->logits, r->self, r->cross, r->hidden};
+    for (size_t i = 0; i < 4; i++) {
+        CHECK(guards_intact(all[i], r->n[i]), "result %zu is written past its end", i);
+        guarded_free(all[i]);
+    }
+}
+
+static void run(vit_text *text, const uint32_t *ids, size_t batch, size_t n, struct results *r) {
+    const vit_text_taps taps = {.self = r->self, .cross = r->cross, .hidden = r->hidden};
+    vit_status status = vit_text_run(text, ids, batch, n, r->logits, &taps);
+    CHECK(status == VIT_OK, "%s", vit_status_name(status));
+}
+
+/* ---- Decoders ----------------------------------------------------------- */
+
+enum { S = 11 };
+
+/* BODY has model, whole, c, image (T,E) and text, with room for 3 texts of S tokens. */
+#define EACH_DECODER(...)                                                                          \
+    EACH_KERNELS(kernels) for (size_t i_ = 0; i_ < DECODERS_COUNT; i_++) {                         \
+        uint64_t seed = 7 + i_;                                                                    \
+        vit_model *plain = model_of(DECODERS[i_], seed);                                           \
+        REQUIRE(plain, "no model");                                                                \
+        vit_model *model = with_kernels(plain, kernels);                                           \
+        REQUIRE(model, "no model");                                                                \
+        const vit_config *whole = vit_model_config(model);                                         \
+        const vit_text_config *c = &whole->decoder;                                                \
+        float *image = random_floats(vit_tokens(whole) * whole->width, 1, &seed);                  \
+        struct owned_text owned = new_text(model, VIT_DECODER, 3, S);                              \
+        vit_text *text = owned.text;                                                               \
+        CHECK(vit_text_see(text, image) == VIT_OK, "cannot see");                                  \
+        __VA_ARGS__                                                                                \
+        free(owned.memory), free(image);                                                           \
+        vit_close(model), vit_close(plain);                                                        \
+    }
+
+TEST("a decoder gives the logits, both attentions and the tokens of the twin") {
+    EACH_DECODER({
+        uint32_t ids[S];
+        random_ids(ids, S, c, &seed);
+        struct results r = new_results(whole, c, 1, S, 0);
+        struct twin twin = twin_open(plain);
+        double *seen = doubles(vit_tokens(whole) * whole->width);
+        for (size_t i = 0; i < vit_tokens(whole) * whole->width; i++) seen[i] = image[i];
+        struct text_twin want = text_twin_run(&twin, ids, S, seen);
+        run(text, ids, 1, S, &r);
+        check_twin(r.logits, want.logits, r.n[0], "logits");
+        check_twin(r.self, want.self, r.n[1], "self");
+        check_twin(r.cross, want.cross, r.n[2], "cross");
+        check_twin(r.hidden, want.hidden, r.n[3], "hidden");
+        text_twin_close(&want);
+        twin_close(&twin);
+        free(seen);
+        close_results(&r);
+    })
+}
+
+/* Bits are the same where a row's do not depend on the rows beside it. */
+static void check_same(const struct vit_kernels *k, const float *got, const float *want, size_t n,
+                       const char *what) {
+    if (rows_keep_bits(k))
+        CHECK_SAME_BITS(got, want, n, what);
+    else
+        CHECK_CLOSE(got, want, n, 2e-5 * (1 + largest(want, n)), what);
+}
+
+TEST("tokens run one by one, or some at a time, have the logits of all at once"){EACH_DECODER({
+    uint32_t ids[S];
+    size_t V = c->vocabulary;
+    random_ids(ids, S, c, &seed);
+    for (size_t i = 0; c->position == VIT_TEXT_SINCOS_HALVES && i < S; i++)
+        ids[i] += ids[i] == c->padding; /* which is counted only within a run */
+    struct results r = new_results(whole, c, 1, S, 0);
+    float *each = floats(S * V);
+    run(text, ids, 1, S, &r);
+    for (size_t step = 1; step < 5; step += 3) {
+        vit_text_clear(text);
+        for (size_t at = 0; at < S; at += step) {
+            size_t n = S - at < step ? S - at : step;
+            CHECK(!vit_text_run(text, ids + at, 1, n, each + at * V, NULL), "at %zu", at);
+        }
+        check_same(kernels, each, r.logits, S * V, "logits");
+    }
+    free(each);
+    close_results(&r);
+})}
+
+TEST("texts beside others, and texts that go on from others, are as alone") {
+    static const uint32_t FROM[] = {2, 0, 0};
+    EACH_DECODER({
+        uint32_t ids[2][3];
+        random_ids(ids[0], 6, c, &seed);
+        struct results r = new_results(whole, c, 3, 1, 1);
+        struct results alone = new_results(whole, c, 1, 1, 1);
+        size_t V = c->vocabulary, heat = c->depth * c->heads, T = vit_tokens(whole);
+        CHECK(!vit_text_run(text, ids[0], 3, 1, NULL, NULL), "first");
+        vit_text_take(text, FROM, 3);
+        run(text, ids[1], 3, 1, &r);
+        for (size_t b = 0; b < 3; b++) {
+            vit_text_clear(text);
+            CHECK(!vit_text_run(text, &ids[0][FROM[b]], 1, 1, NULL, NULL), "alone");
+            run(text, &ids[1][b], 1, 1, &alone);
+            check_same(kernels, r.logits + b * V, alone.logits, V, "logits");
+            check_same(kernels, r.self + b * heat * 2, alone.self, heat * 2, "self");
+            check_same(kernels, r.cross + b * heat * T, alone.cross, heat * T, "cross");
+        }
+        close_results(&r);
+        close_results(&alone);
+    })
+}
+
+TEST("only the last token's logits are those of all"){EACH_DECODER({
+    uint32_t ids[S];
+    size_t V = c->vocabulary;
+    random_ids(ids, S, c, &seed);
+    float *last = guarded(V);
+    struct results r = new_results(whole, c, 1, S, 0);
+    run(text, ids, 1, S, &r);
+    vit_text_clear(text);
+    CHECK(!vit_text_run(text, ids, 1, S, last, &(vit_text_taps){.last = true}), "last");
+    check_same(kernels, last, r.logits + (S - 1) * V, V, "logits");
+    CHECK(guards_intact(last, V), "written past its end");
+    guarded_free(last);
+    close_results(&r);
+})}
+
+TEST("a text refuses too many texts or tokens, numbers that are no tokens, and images that are not "
+     "finite") {
+    vit_model *model = model_of(DECODERS[0], 1);
+    const vit_config *whole = vit_model_config(model);
+    const uint32_t bad[] = {1, 13}, good[] = {1, 2, 3, 4};
+    struct owned_text owned = new_text(model, VIT_DECODER, 2, 3);
+    float *image = floats(vit_tokens(whole) * whole->width);
+    memset(image, 0, vit_tokens(whole) * whole->width * sizeof *image);
+    CHECK(vit_text_run(owned.text, good, 1, 1, NULL, NULL) == VIT_BAD_ARGUMENT, "saw no image");
+    image[5] = NAN;
+    CHECK(vit_text_see(owned.text, image) == VIT_BAD_IMAGE, "NaN");
+    image[5] = 0;
+    CHECK(vit_text_see(owned.text, image) == VIT_OK, "zeros");
+    CHECK(vit_text_run(owned.text, bad, 1, 2, NULL, NULL) == VIT_BAD_ARGUMENT, "13 of 13");
+    CHECK(vit_text_run(owned.text, good, 1, 4, NULL, NULL) == VIT_BAD_ARGUMENT, "4 of 3 tokens");
+    CHECK(vit_text_run(owned.text, good, 3, 1, NULL, NULL) == VIT_BAD_ARGUMENT, "3 of 2 texts");
+    CHECK(vit_text_run(owned.text, good, 1, 3, NULL, NULL) == VIT_OK, "3 of 3 tokens");
+    CHECK(vit_text_run(owned.text, good, 1, 1, NULL, NULL) == VIT_BAD_ARGUMENT, "a fourth");
+    CHECK(vit_text_size(model, VIT_DECODER, 1, 25) == 0, "more than max_tokens");
+    CHECK(vit_text_size(model, VIT_TOWER, 1, 1) == 0, "a tower that is not there");
+    CHECK(vit_text_size(model, VIT_DECODER, SIZE_MAX / 16, 24) == 0, "more than memory");
+    free(image), free(owned.memory);
+    vit_close(model);
+}
+
+/* ---- Towers ------------------------------------------------------------- */
+
+TEST("a tower gives the twin's tokens, the one that stands for each text, and its projection") {
+    static const uint32_t IDS[3][5] = {{1, 5, 2, 12, 2}, {4, 4, 4, 9, 9}, {12, 0, 12, 3, 1}};
+    static const size_t POOLED[TOWERS_COUNT][3] = {{2, 0, 0}, {4, 4, 4}, {3, 3, 0}};
+    EACH_KERNELS(kernels) for (size_t i = 0; i < TOWERS_COUNT; i++) {
+        vit_model *plain = model_of(TOWERS[i], 3 + i), *model = with_kernels(plain, kernels);
+        const vit_text_config *c = &vit_model_config(model)->text;
+        size_t D = c->width, P = c->projection;
+        struct owned_text owned = new_text(model, VIT_TOWER, 1, 5);
+        struct twin twin = twin_open(plain);
+        float *hidden = guarded(3 * 5 * D), *pooled = guarded(3 * D), *embeds = guarded(3 * P);
+        vit_status status =
+            vit_text_embed(owned.text, IDS[0], 3, 5, hidden, pooled, P ? embeds : NULL);
+        CHECK(status == VIT_OK, "%s", vit_status_name(status));
+        for (size_t b = 0; b < 3; b++) {
+            struct text_twin want = text_twin_run(&twin, IDS[b], 5, NULL);
+            double *projected = doubles(P);
+            check_twin(hidden + b * 5 * D, want.hidden, 5 * D, "hidden");
+            check_twin(pooled + b * D, want.hidden + POOLED[i][b] * D, D, "pooled");
+            if (P)
+                twin_linear(projected, want.hidden + POOLED[i][b] * D,
+                            twin_tensor(&twin, "text.proj.weight"),
+                            twin_tensor(&twin, "text.proj.bias"), P, D);
+            check_twin(embeds + b * P, projected, P, "embeds");
+            text_twin_close(&want);
+            free(projected);
+        }
+        CHECK(guards_intact(hidden, 3 * 5 * D) && guards_intact(pooled, 3 * D) &&
+                  guards_intact(embeds, 3 * P),
+              "written past an end");
+        guarded_free(hidden), guarded_free(pooled), guarded_free(embeds);
+        twin_close(&twin);
+        free(owned.memory);
+        vit_close(model), vit_close(plain);
+    }
+}
+
+/* ---- Writing ------------------------------------------------------------ */
+
+struct owned_writer {
+    vit_writer *writer;
+    void *memory;
+};
+
+static struct owned_writer write_all(const vit_model *model, const vit_writing *how,
+                                     const float *image) {
+    size_t size = vit_writer_size(model, how);
+    struct owned_writer w = {NULL, malloc(size + 1)};
+    if (vit_writer_init(&w.writer, w.memory, size, model, how) ||
+        vit_writer_begin(w.writer, image, NULL, 0))
+        check_failed(__FILE__, __LINE__, "no writer of %zu bytes", size);
+    else
+        while (!vit_writer_result(w.writer)->done) vit_writer_step(w.writer);
+    return w;
+}
+
+/* The sum of the logarithms of the tokens' probabilities after the first, by the forced text. */
+static double log_probability(vit_text *text, const uint32_t *ids, size_t n, size_t V) {
+    float logits[32 * 16], p[16];
+    double sum = 0;
+    vit_text_clear(text);
+    vit_text_run(text, ids, 1, n, logits, NULL);
+    for (size_t i = 0; i + 1 < n; i++) {
+        vit_probabilities(p, logits + i * V, V, 1);
+        sum += log((double)p[ids[i + 1]]);
+    }
+    return sum;
+}
+
+TEST("each token written greedily is the most probable one after those before it") {
+    EACH_DECODER({
+        const vit_writing how = {.tokens = S, .beams = 1, .top_p = 1};
+        struct owned_writer w = write_all(model, &how, image);
+        const vit_written *r = vit_writer_result(w.writer);
+        size_t V = c->vocabulary;
+        float logits[S * 13], p[13];
+        CHECK(r->ids[0] == c->start && r->count > 1, "%zu tokens", r->count);
+        CHECK(r->count == S || r->ids[r->count - 1] == c->end, "ends by %u", r->ids[r->count - 1]);
+        vit_text_run(text, r->ids, 1, r->count, logits, NULL);
+        for (size_t i = 0; i + 1 < r->count; i++) {
+            vit_probabilities(p, logits + i * V, V, 1);
+            for (size_t v = 0; v < V; v++)
+                CHECK(p[v] <= p[r->ids[i + 1]] + 1e-5f, "token %zu: %zu is likelier", i, v);
+            CHECK(within((double)r->p[i + 1], (double)p[r->ids[i + 1]], 1e-5), "p of %zu", i + 1);
+        }
+        free(w.memory);
+    })
+}
+
+/* Goes through all texts that begin with ids (n) and finds the one of the best mean. */
+static void search(vit_text *text, const vit_text_config *c, uint32_t *ids, size_t n, size_t most,
+                   double *best, uint32_t *best_ids, size_t *best_count) {
+    bool ended = n > 1 && ids[n - 1] == c->end;
+    for (uint32_t v = 0; !ended && n < most && v < c->vocabulary; v++) {
+        ids[n] = v;
+        search(text, c, ids, n + 1, most, best, best_ids, best_count);
+    }
+    if (!ended && n < most) return;
+    double mean = log_probability(text, ids, n, c->vocabulary) / (double)(n - 1);
+    if (mean <= *best) return;
+    *best = mean, *best_count = n;
+    memcpy(best_ids, ids, n * sizeof *ids);
+}
+
+TEST("enough beams find the text of the best mean logarithm among all texts") {
+    static const char SMALL[] =
+        "{" IMAGE "\"decoder\":{\"depth\":1,\"width\":8,\"heads\":2,\"mlp_width\":9,"
+        "\"vocabulary\":3,\"max_tokens\":9,\"start\":0,\"end\":2}}";
+    for (uint64_t seed = 1; seed < 9; seed++) {
+        vit_model *model = model_of(SMALL, seed);
+        const vit_config *whole = vit_model_config(model);
+        uint64_t of_image = seed;
+        float *image = random_floats(vit_tokens(whole) * whole->width, 1, &of_image);
+        struct owned_text owned = new_text(model, VIT_DECODER, 1, 5);
+        uint32_t ids[5] = {0}, best_ids[5];
+        size_t count = 0;
+        double best = -INFINITY;
+        vit_text_see(owned.text, image);
+        search(owned.text, &whole->decoder, ids, 1, 5, &best, best_ids, &count);
+        const vit_writing how = {.tokens = 5, .beams = 81, .top_p = 1};
+        struct owned_writer w = write_all(model, &how, image);
+        const vit_written *r = vit_writer_result(w.writer);
+        CHECK(r->count == count && !memcmp(r->ids, best_ids, count * sizeof *ids),
+              "seed %zu: %zu tokens, not %zu", (size_t)seed, r->count, count);
+        free(w.memory), free(owned.memory), free(image);
+        vit_close(model);
+    }
+}
+
+TEST("tokens are drawn as often as they are probable, from top_p's share only, and again by a "
+     "seed") {
+    enum { DRAWS = 2000 };
+    vit_model *model = model_of(DECODERS[0], 4);
+    const vit_config *whole = vit_model_config(model);
+    uint64_t seed = 5;
+    float *image = random_floats(vit_tokens(whole) * whole->width, 1, &seed), logits[13], p[13];
+    struct owned_text owned = new_text(model, VIT_DECODER, 1, 1);
+    const uint32_t start = 1;
+    vit_text_see(owned.text, image);
+    vit_text_run(owned.text, &start, 1, 1, logits, NULL);
+    vit_probabilities(p, logits, 13, 2);
+    for (size_t share = 0; share < 2; share++) {
+        size_t drawn[13] = {0};
+        vit_writing how = {.tokens = 2, .beams = 1, .temperature = 2, .top_p = share ? 0.5f : 1};
+        double kept[13], mass = 0, left = 0;
+        for (size_t v = 0; v < 13; v++) { /* the share of those that are likelier */
+            double likelier = 0;
+            for (size_t u = 0; u < 13; u++) likelier += p[u] > p[v] ? (double)p[u] : 0;
+            kept[v] = likelier < (double)how.top_p ? (double)p[v] : 0;
+            mass += kept[v];
+        }
+        for (how.seed = 0; how.seed < DRAWS; how.seed++) {
+            struct owned_writer w = write_all(model, &how, image);
+            drawn[vit_writer_result(w.writer)->ids[1]]++;
+            free(w.memory);
+        }
+        for (size_t v = 0; v < 13; v++) {
+            double want = kept[v] / mass, got = (double)drawn[v] / DRAWS;
+            CHECK(within(got, want, 5 * sqrt(want * (1 - want) / DRAWS)), "%zu: %g, not %g", v, got,
+                  want);
+            left += got;
+        }
+        CHECK(within(left, 1, 1e-9), "%g", left);
+    }
+    free(image), free(owned.memory);
+    vit_close(model);
+}
