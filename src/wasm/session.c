@@ -14,6 +14,7 @@
 #include "kernels/kernels.h"
 #include "module.h"
 #include "overlay.h"
+#include "session.h"
 #include "shapes.h"
 #include "trace.h"
 
@@ -28,6 +29,7 @@ _Static_assert(sizeof(vit_placement) == 4 * sizeof(double), "JavaScript reads fo
 static vit_model *whole, *resized; /* as it was opened; for the last other image size, or NULL */
 static const vit_model *model;     /* the one of both that runs */
 static vit_state *state;
+static size_t model_uses; /* how many have been such a model */
 static size_t state_batch, state_threads;
 static vit_ablation without; /* what vitw_ablate set */
 static vit_trace parts;      /* what vitw_trace wrote */
@@ -71,6 +73,17 @@ struct session *vitw_session(void) {
     return &session;
 }
 
+const vit_model *session_model(size_t *uses) {
+    if (uses) *uses = model_uses;
+    return model;
+}
+
+const float *session_tokens(size_t image) {
+    if (image >= reserved.batch || !reserved.tokens) return NULL;
+    size_t T = session.prefix + session.grid_rows * session.grid_columns;
+    return session.tokens + image * T * session.width;
+}
+
 /* Begins to open the one model of this instance.
  * json: the config; NULL: the file's own. map: see vit_open_begin. Both must stay until vitw_end.
  * in_pairs: the relaxed module makes products of int8 in two steps; other modules ignore it.
@@ -90,6 +103,7 @@ vit_status vitw_begin(size_t file_size, const char *json, size_t json_size, cons
 /* From now on this model runs. The state, the room for runs and the trace are those of another. */
 static void use(const vit_model *next) {
     const vit_config *config = vit_model_config(model = next);
+    model_uses++;
     session.rows = config->image_size[0];
     session.columns = config->image_size[1];
     session.grid_rows = vit_grid(config, 0);
