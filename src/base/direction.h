@@ -1,4 +1,4 @@
-/* The sine and the cosine of an angle, and e^x, by their power series. They are as exact as floats
+/* The sine and the cosine of an angle, e^x and the logarithm, by their power series. They are as exact as floats
  * need. libm's functions would be a fifth of the wasm module. */
 #ifndef VIT_DIRECTION_H
 #define VIT_DIRECTION_H
@@ -21,6 +21,16 @@ static inline double exponential(double x) {
     double sum = 0, term = 1;
     for (int k = 0; k < 60; term *= x / ++k) sum += term;
     return sum;
+}
+
+/* ln(x) for x in 1…10^6, by Halley's method. */
+static inline double logarithm(double x) {
+    double y = 0;
+    for (int i = 0; i < 16; i++) {
+        double power = exponential(y);
+        y += 2 * (x - power) / (x + power);
+    }
+    return y;
 }
 
 #endif

@@ -8,16 +8,6 @@
 #include "model.h"
 #include "shapes.h"
 
-/* ln(x) for x in 1…10^6, by Halley's method. */
-static double logarithm(double x) {
-    double y = 0;
-    for (int i = 0; i < 16; i++) {
-        double power = exponential(y);
-        y += 2 * (x - power) / (x + power);
-    }
-    return y;
-}
-
 /* The coordinate of row or column `at`. */
 static double place(const vit_config *c, int axis, size_t at) {
     double side = (double)vit_grid(c, axis), grid = (double)c->rotary_grid[axis];

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/direction.h"
 #include "base/rng.h"
 #include "base/sizes.h"
 #include "base/sort.h"
+#include "kernels/kernels.h"
 #include "model.h"
 #include "shapes.h"
 #include "text.h"
@@ -27,6 +29,7 @@ struct choice {
 };
 
 struct vit_writer {
+    const struct vit_kernels *kernels;
     const vit_text_config *config;
     vit_writing how;
     vit_text *text;
@@ -36,6 +39,7 @@ struct vit_writer {
     size_t ended_count, prompt;
     struct choice *choices; /* (2·beams) of beams, best first; (V) by chance */
     float *logits, *cross;  /* (beams,V); (L,h,T) */
+    float *softmax;         /* (beams,V) */
     uint32_t *parents, *tokens;
     float *scores;
 };
@@ -54,13 +58,14 @@ static void *lay_out(vit_writer *w, struct arena *arena, const vit_model *m,
                      const vit_writing *how) {
     const vit_text_config *c = &m->config.decoder;
     size_t beams = how->beams, V = c->vocabulary;
-    *w = (vit_writer){.config = c, .how = *how};
+    *w = (vit_writer){.kernels = m->kernels, .config = c, .how = *how};
     lay_out_lines(&w->lines, arena, beams, how->tokens);
     lay_out_lines(&w->next, arena, beams, how->tokens);
     lay_out_lines(&w->ended, arena, beams + 1, how->tokens);
     w->choices = (void *)arena_floats(arena, how->temperature > 0 ? V : 2 * beams,
                                       sizeof *w->choices / sizeof(float));
     w->logits = arena_floats(arena, beams, V);
+    w->softmax = arena_floats(arena, beams, V);
     w->cross = arena_floats(arena, beams > 1 ? 0 : c->depth, c->heads, vit_tokens(&m->config));
     w->parents = (void *)arena_floats(arena, beams);
     w->tokens = (void *)arena_floats(arena, beams);
@@ -153,12 +158,18 @@ vit_status vit_writer_begin(vit_writer *w, const float *image, const uint32_t *p
 
 /* ---- Choosing ------------------------------------------------------------- */
 
-/* The logarithm of Σ e^x. */
-static double log_sum(const float *x, size_t n, double scale) {
-    double most = -INFINITY, sum = 0;
-    for (size_t i = 0; i < n; i++) most = x[i] * scale > most ? x[i] * scale : most;
-    for (size_t i = 0; i < n; i++) sum += exp(x[i] * scale - most);
-    return most + log(sum);
+/* softmax(logits · scale) of all lines. */
+static void find_softmax(vit_writer *w, float scale) {
+    size_t V = w->config->vocabulary, rows = w->how.beams;
+    memcpy(w->softmax, w->logits, rows * V * sizeof *w->softmax);
+    w->kernels->softmax(w->softmax, V, scale, rows, V);
+}
+
+static uint32_t largest(const float *x, size_t n) {
+    size_t at = 0;
+    for (size_t i = 1; i < n; i++)
+        if (x[i] > x[at]) at = i;
+    return (uint32_t)at;
 }
 
 static int falling(const void *a, const void *b) {
@@ -170,10 +181,10 @@ static int falling(const void *a, const void *b) {
 /* Draws from the most probable tokens that have the share top_p: Holtzman et al., arXiv:1904.09751. */
 static uint32_t draw(vit_writer *w) {
     size_t V = w->config->vocabulary, kept = 0;
-    double scale = 1 / (double)w->how.temperature, sum = log_sum(w->logits, V, scale), mass = 0;
+    double mass = 0;
+    find_softmax(w, 1 / w->how.temperature);
     for (size_t i = 0; i < V; i++)
-        w->choices[i] =
-            (struct choice){.p = (float)exp(w->logits[i] * scale - sum), .token = (uint32_t)i};
+        w->choices[i] = (struct choice){.p = w->softmax[i], .token = (uint32_t)i};
     sort(w->choices, V, sizeof *w->choices, falling);
     while (kept < V && (kept == 0 || mass < w->how.top_p)) mass += w->choices[kept++].p;
     struct rng rng = rng_stream(w->how.seed, RNG_WRITE, 0, w->lines->count);
@@ -183,18 +194,12 @@ static uint32_t draw(vit_writer *w) {
     return w->choices[kept - 1].token;
 }
 
-static uint32_t largest(const float *logits, size_t V) {
-    size_t at = 0;
-    for (size_t i = 1; i < V; i++)
-        if (logits[i] > logits[at]) at = i;
-    return (uint32_t)at;
-}
-
 static void continue_one(vit_writer *w) {
     size_t V = w->config->vocabulary;
     uint32_t token = w->how.temperature > 0 ? draw(w) : largest(w->logits, V);
     struct line *line = w->lines;
-    append(line, token, (float)exp(w->logits[token] - log_sum(w->logits, V, 1)));
+    find_softmax(w, 1);
+    append(line, token, w->softmax[token]);
     show(w, line, token == w->config->end || line->count == w->how.tokens);
 }
 
@@ -203,16 +208,18 @@ static void continue_one(vit_writer *w) {
 /* The 2·beams best ways to continue, best first. */
 static void find_choices(vit_writer *w) {
     size_t V = w->config->vocabulary, most = 2 * w->how.beams, count = 0;
+    find_softmax(w, 1);
     for (size_t b = 0; b < w->how.beams; b++) {
-        const float *logits = w->logits + b * V;
-        double sum = log_sum(logits, V, 1);
+        const float *logits = w->logits + b * V, *p = w->softmax + b * V;
+        uint32_t best = largest(logits, V);
+        double sum = logits[best] + logarithm(1 / (double)p[best]); /* the logarithm of Σ e^logit */
         for (size_t i = 0; i < V; i++) {
-            float log_p = (float)(logits[i] - sum), score = log_p + w->lines[b].score;
+            float score = (float)(logits[i] - sum) + w->lines[b].score;
             if (count == most && !(score > w->choices[most - 1].score)) continue;
             size_t at = count < most ? count++ : most - 1;
             for (; at > 0 && score > w->choices[at - 1].score; at--)
                 w->choices[at] = w->choices[at - 1];
-            w->choices[at] = (struct choice){score, expf(log_p), (uint32_t)b, (uint32_t)i};
+            w->choices[at] = (struct choice){score, p[i], (uint32_t)b, (uint32_t)i};
         }
     }
 }
