@@ -13,7 +13,7 @@ extern "C" {
 typedef struct vit_tape vit_tape;
 
 /* → why such a model has no backward pass, as static text; NULL if it has one. It has none without
- * a head, with another pool than class or mean, or with norms around the patches or before the
+ * a head or a decoder, with another pool than class or mean, or with norms around the patches or before the
  * blocks. */
 const char *vit_untrainable(const vit_config *config);
 
@@ -44,6 +44,23 @@ void vit_forward(const vit_model *model, vit_tape *tape, const float *images, si
  * → gradient, laid out as vit_parameters; it is added to, so set it to 0 first. */
 void vit_backward(const vit_model *model, vit_tape *tape, size_t batch, const float *dlogits,
                   float *gradient);
+
+/* Of a model with a decoder, after vit_forward, whose logits may be NULL: the logits of forced texts
+ * (teacher forcing).
+ * ids (B,S): text b is about image b; S at most max_tokens. Borrowed until vit_backward_text.
+ * → logits (B,S,V): after each token, what the next may be. */
+void vit_forward_text(const vit_model *model, vit_tape *tape, const uint32_t *ids, size_t batch,
+                      size_t tokens, float *logits);
+
+/* As vit_backward, in its place: dlogits (B,S,V) go back through the texts and then the images. */
+void vit_backward_text(const vit_model *model, vit_tape *tape, size_t batch, size_t tokens,
+                       const float *dlogits, float *gradient);
+
+/* Cross-entropy of the next tokens: logits (n,V) against next (n). A `padding` among them counts for
+ * nothing. smoothing, scale: as vit_cross_entropy's.
+ * → the sum of the losses; dlogits (n,V). */
+double vit_text_loss(float *dlogits, const float *logits, const uint32_t *next, size_t n, size_t V,
+                     size_t padding, float smoothing, float scale);
 
 /* From now on vit_backward leaves out the gradient of the first `blocks` blocks and of all that
  * lies before them: stem, patches, tokens, positions. It goes back only as far as it must.

@@ -33,6 +33,10 @@ void logits_forward(const vit_model *m, float *logits, const struct head_activat
 void logits_backward(const vit_model *m, const struct vit_params *g, float *dx,
                      const float *dlogits, const struct head_activations *a, const float *x,
                      float *dpooled, size_t batch, size_t tokens);
+/* dx, the gradient of the tokens (rows,D) after the final norm → of those before it, x. */
+void final_norm_backward(const vit_model *m, const struct vit_params *g, float *dx,
+                         const struct head_activations *a, const float *x, size_t rows,
+                         size_t batch);
 /* One image's dx (T,D) for dlogits that are 1 for `class` and 0 for all others. The pool is class
  * or mean. dpooled: scratch. */
 void logit_backward(const vit_model *m, float *dx, size_t class, const struct head_activations *a,

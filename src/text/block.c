@@ -9,6 +9,7 @@
 #include "model.h"
 #include "params.h"
 #include "stages/linear.h"
+#include "stages/norm.h"
 #include "vit.h"
 
 static size_t head_of(const vit_text_config *c) {
@@ -141,4 +142,133 @@ void text_block_forward(const vit_model *m, const vit_text_config *c,
     if (a->pre) k->activate(a->hidden, a->pre, act, rows * M);
     linear(k, a->mlp.sum, a->hidden, p->fc2_weight, p->fc2_bias, VIT_LINEAR, true, rows, D, M);
     branch_end(m, c, &a->mlp, p->norm2_gain, p->norm2_bias, rows);
+}
+
+/* ---- Backward ------------------------------------------------------------- */
+
+/* Rows of queries, keys and values, or of their gradients. */
+struct rows_of_heads {
+    float *q, *k, *v;
+    size_t q_stride, kv_stride;
+};
+
+/* dmixed (n,D) → the gradients of q (n,D) and of k and v (R,D). dscores: scratch (n,R). */
+static void attend_backward(const struct vit_kernels *kernels, const vit_text_config *c,
+                            const struct rows_of_heads *d, const struct rows_of_heads *from,
+                            const float *dmixed, const float *map, float *dscores, size_t n,
+                            size_t R) {
+    size_t width = head_of(c), D = c->width, lq = d->q_stride, lkv = d->kv_stride;
+    float scale = 1 / sqrtf((float)width);
+    for (size_t head = 0, at = 0; head < c->heads; head++, at += width, map += n * R) {
+        const float *dout = dmixed + at;
+        kernels->gemm(d->v + at, lkv, map, R, true, dout, D, false, 1, 0, R, width, n);
+        kernels->gemm(dscores, R, dout, D, false, from->v + at, lkv, true, 1, 0, n, R, width);
+        for (size_t i = 0; i < n; i++) {
+            const float *row = map + i * R;
+            float *drow = dscores + i * R, sum = 0;
+            for (size_t j = 0; j < R; j++) sum += drow[j] * row[j];
+            for (size_t j = 0; j < R; j++) drow[j] = row[j] * (drow[j] - sum);
+        }
+        kernels->gemm(d->q + at, lq, dscores, R, false, from->k + at, lkv, false, scale, 0, n,
+                      width, R);
+        kernels->gemm(d->k + at, lkv, dscores, R, true, from->q + at, lq, false, scale, 0, R, width,
+                      n);
+    }
+}
+
+/* dx, the gradient of a branch's output → of the sum before a norm that comes after. */
+static void branch_back_begin(const vit_text_config *c, const struct text_branch *b,
+                              const float *gain, float *dgain, float *dbias, float *dx,
+                              size_t rows) {
+    size_t D = c->width;
+    if (c->norm == VIT_POST)
+        norm_backward(dx, D, dgain, dbias, dx, D, b->sum, D, b->mean, b->rstd, gain, rows, D);
+}
+
+/* dbranch, the gradient of what the branch's layer reads, is added to dx. */
+static void branch_back_end(const vit_text_config *c, const struct text_branch *b,
+                            const float *gain, float *dgain, float *dbias, float *dx,
+                            float *dbranch, size_t rows) {
+    size_t D = c->width;
+    if (c->norm == VIT_PRE)
+        norm_backward(dbranch, D, dgain, dbias, dbranch, D, b->x, D, b->mean, b->rstd, gain, rows,
+                      D);
+    for (size_t i = 0; i < rows * D; i++) dx[i] += dbranch[i];
+}
+
+/* What the branch's layer read. */
+static const float *branch_input(const vit_text_config *c, const struct text_branch *b) {
+    return c->norm == VIT_PRE ? b->normed : b->x;
+}
+
+/* y = x·wᵀ + bias: dy → dx, dw, dbias. */
+static void linear_back(const vit_model *m, float *dx, float *dw, float *dbias, const float *dy,
+                        const float *x, const float *w, size_t rows, size_t N, size_t K) {
+    linear_backward(m->kernels, dx, K, dw, dbias, dy, N, x, K, w, rows, N, K);
+}
+
+static void cross_backward(const vit_model *m, const vit_text_config *c,
+                           const struct text_block_params *p, const struct text_block_params *g,
+                           const struct text_activations *a, const struct text_gradients *s,
+                           size_t batch, size_t S, const float *images, float *dimages, size_t T,
+                           size_t E) {
+    size_t D = c->width, rows = batch * S;
+    linear_back(m, s->dmixed, g->cross_proj_weight, g->cross_proj_bias, s->dx, a->cross_mixed,
+                p->cross_proj_weight, rows, D, D);
+    for (size_t b = 0; b < batch; b++) {
+        float *pairs = a->pairs + b * T * 2 * D, *dimage = dimages + b * T * E;
+        const struct rows_of_heads from = {a->query + b * S * D, pairs, pairs + D, D, 2 * D};
+        const struct rows_of_heads d = {s->dqkv + b * S * D, s->dpairs, s->dpairs + D, D, 2 * D};
+        attend_backward(m->kernels, c, &d, &from, s->dmixed + b * S * D,
+                        a->cross_map + b * c->heads * S * T, s->dscores, S, T);
+        linear_back(m, s->dimage, g->cross_kv_weight, g->cross_kv_bias, s->dpairs,
+                    images + b * T * E, p->cross_kv_weight, T, 2 * D, E);
+        for (size_t i = 0; i < T * E; i++) dimage[i] += s->dimage[i];
+    }
+    linear_back(m, s->dbranch, g->cross_q_weight, g->cross_q_bias, s->dqkv,
+                branch_input(c, &a->cross), p->cross_q_weight, rows, D, D);
+}
+
+static void self_backward(const vit_model *m, const vit_text_config *c,
+                          const struct text_block_params *p, const struct text_block_params *g,
+                          const struct text_activations *a, const struct text_gradients *s,
+                          size_t batch, size_t S) {
+    size_t D = c->width, rows = batch * S;
+    linear_back(m, s->dmixed, g->proj_weight, g->proj_bias, s->dx, a->mixed, p->proj_weight, rows,
+                D, D);
+    for (size_t b = 0; b < batch; b++) {
+        float *qkv = a->qkv + b * S * 3 * D, *dqkv = s->dqkv + b * S * 3 * D;
+        const struct rows_of_heads from = {qkv, qkv + D, qkv + 2 * D, 3 * D, 3 * D};
+        const struct rows_of_heads d = {dqkv, dqkv + D, dqkv + 2 * D, 3 * D, 3 * D};
+        attend_backward(m->kernels, c, &d, &from, s->dmixed + b * S * D,
+                        a->map + b * c->heads * S * S, s->dscores, S, S);
+    }
+    linear_back(m, s->dbranch, g->qkv_weight, g->qkv_bias, s->dqkv, branch_input(c, &a->self),
+                p->qkv_weight, rows, 3 * D, D);
+}
+
+void text_block_backward(const vit_model *m, const vit_text_config *c,
+                         const struct text_block_params *p, const struct text_block_params *g,
+                         const struct text_activations *a, const struct text_gradients *s,
+                         size_t batch, size_t S, const float *images, float *dimages, size_t T,
+                         size_t E) {
+    size_t D = c->width, M = c->mlp_width, rows = batch * S;
+    float *dx = s->dx;
+    branch_back_begin(c, &a->mlp, p->norm2_gain, g->norm2_gain, g->norm2_bias, dx, rows);
+    linear_back(m, s->dhidden, g->fc2_weight, g->fc2_bias, dx, a->hidden, p->fc2_weight, rows, D,
+                M);
+    m->kernels->activate_backward(s->dhidden, s->dhidden, a->pre, (int)c->activation, rows * M);
+    linear_back(m, s->dbranch, g->fc1_weight, g->fc1_bias, s->dhidden, branch_input(c, &a->mlp),
+                p->fc1_weight, rows, M, D);
+    branch_back_end(c, &a->mlp, p->norm2_gain, g->norm2_gain, g->norm2_bias, dx, s->dbranch, rows);
+
+    branch_back_begin(c, &a->cross, p->cross_norm_gain, g->cross_norm_gain, g->cross_norm_bias, dx,
+                      rows);
+    cross_backward(m, c, p, g, a, s, batch, S, images, dimages, T, E);
+    branch_back_end(c, &a->cross, p->cross_norm_gain, g->cross_norm_gain, g->cross_norm_bias, dx,
+                    s->dbranch, rows);
+
+    branch_back_begin(c, &a->self, p->norm1_gain, g->norm1_gain, g->norm1_bias, dx, rows);
+    self_backward(m, c, p, g, a, s, batch, S);
+    branch_back_end(c, &a->self, p->norm1_gain, g->norm1_gain, g->norm1_bias, dx, s->dbranch, rows);
 }

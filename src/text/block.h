@@ -18,6 +18,7 @@ struct text_activations {
     float *query, *cross_mixed; /* (rows,D) */
     float *pre, *hidden;        /* (rows,M); pre: NULL while running */
     float *map, *cross_map;     /* (B,h,n,P+n), (B,h,n,T); NULL: not kept */
+    float *pairs;               /* (B,T,2D): the images' keys and values; NULL while running */
 };
 
 /* Keys and values of all heads, of one text or image: packed for each head, one after the other. */
@@ -51,5 +52,18 @@ struct text_run {
 void text_block_forward(const vit_model *model, const vit_text_config *config,
                         const struct text_block_params *p, const struct text_activations *a,
                         const struct text_run *run, size_t map_stride, size_t cross_stride);
+
+/* Room for gradients: (BS,D) twice, (BS,3D), (BS,D), (BS,M), (S,S or T), (T,2D), (T,E). */
+struct text_gradients {
+    float *dx, *dbranch, *dqkv, *dmixed, *dhidden, *dscores, *dpairs, *dimage;
+    float *dmemory; /* (BT,D), with encoder_proj */
+};
+/* s->dx, the gradient of the block's output → of its input. images (B,T,E): what the keys and values
+ * are made of; adds to dimages, which has their shape. The tape's texts begin at their first token. */
+void text_block_backward(const vit_model *model, const vit_text_config *config,
+                         const struct text_block_params *p, const struct text_block_params *g,
+                         const struct text_activations *a, const struct text_gradients *s,
+                         size_t batch, size_t S, const float *images, float *dimages, size_t T,
+                         size_t E);
 
 #endif

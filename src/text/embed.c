@@ -36,3 +36,17 @@ void text_embed(const vit_model *m, const vit_text_config *c, const struct text_
         position++;
     }
 }
+
+void text_embed_backward(const vit_text_config *c, const struct text_params *g, const float *dx,
+                         const uint32_t *ids, size_t n) {
+    size_t D = c->width, position = c->position_offset;
+    bool skips = c->position == VIT_TEXT_SINCOS_HALVES;
+    for (; n > 0; n--, ids++, dx += D) {
+        float *token = g->token_embed + *ids * D;
+        for (size_t i = 0; i < D; i++) token[i] += c->embedding_scale * dx[i];
+        for (size_t i = 0; g->type_embed && i < D; i++) g->type_embed[i] += dx[i];
+        if (skips && *ids == c->padding) continue;
+        for (size_t i = 0; g->position && i < D; i++) g->position[position * D + i] += dx[i];
+        position++;
+    }
+}

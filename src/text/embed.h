@@ -9,4 +9,8 @@
 void text_embed(const vit_model *model, const vit_text_config *config, const struct text_params *p,
                 float *x, const uint32_t *ids, size_t n, size_t past);
 
+/* dx (n,D), the gradient of x of a text's first tokens; adds to g. */
+void text_embed_backward(const vit_text_config *config, const struct text_params *g,
+                         const float *dx, const uint32_t *ids, size_t n);
+
 #endif

@@ -1,8 +1,8 @@
 /* A data set in memory. */
 #include "data.h"
 #include "base/error.h"
-#include "habits.h"
 #include "base/rng.h"
+#include "habits.h"
 #include "strokes.h"
 
 #include <stdlib.h>

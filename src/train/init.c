@@ -2,8 +2,8 @@
 #include "init.h"
 #include "base/direction.h"
 #include "base/error.h"
-#include "muon.h"
 #include "base/rng.h"
+#include "muon.h"
 #include "save.h"
 #include "shapes.h"
 

@@ -3,12 +3,12 @@
 #include "samples.h"
 #include "augment.h"
 #include "base/error.h"
+#include "base/rng.h"
 #include "base/team.h"
 #include "data.h"
 #include "habits.h"
 #include "negatives.h"
 #include "recipe.h"
-#include "base/rng.h"
 #include "strokes.h"
 
 #include <stdlib.h>

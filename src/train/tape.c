@@ -18,6 +18,7 @@
 #include "stages/stem.h"
 #include "stages/tokens.h"
 #include "tape.h"
+#include "text/learn.h"
 #include "vit.h"
 
 struct vit_tape {
@@ -32,12 +33,19 @@ struct vit_tape {
     struct stem stem;
     const float *images;
     float *patches, *first, *last,
-        *dpooled; /* first, last: the tokens before and after the blocks */
+        *dpooled;          /* first, last: the tokens before and after the blocks */
+    struct text_tape text; /* of a decoder */
+    const uint32_t *ids;
 };
 
-/* How many of each image's tokens go on from this block; from the last, those the head reads. */
+/* A decoder reads all of an image's tokens. */
+static size_t tokens_read(const vit_config *c) {
+    return c->decoder.depth ? vit_tokens(c) : head_tokens(c);
+}
+
+/* How many of each image's tokens go on from this block; from the last, those that are read. */
 static size_t tokens_after(const vit_config *c, size_t layer) {
-    return layer + 1 < c->depth ? vit_tokens(c) : head_tokens(c);
+    return layer + 1 < c->depth ? vit_tokens(c) : tokens_read(c);
 }
 
 /* With arena->base NULL it only counts. */
@@ -66,6 +74,7 @@ static void tape_lay_out(vit_tape *tape, struct arena *arena, const vit_model *m
     tape->head.rstd = arena_floats(arena, rows, 3);
     head_lay_out(&tape->head, arena, c, batch);
     tape->dpooled = arena_floats(arena, head_gradients(c, batch));
+    if (c->decoder.depth) text_tape_lay_out(&tape->text, arena, m, batch);
     tape_scratch(&tape->scratch, arena, m, batch);
     scratch_stem_backward(&tape->scratch, arena, c, batch);
 }
@@ -75,7 +84,8 @@ const char *vit_untrainable(const vit_config *c) {
         bool found;
         const char *what;
     } all[] = {
-        {c->classes == 0, "it has no head"},
+        {c->classes == 0 && !c->decoder.depth, "it has no head"},
+        {c->text.depth, "it has texts beside images (text)"},
         {c->detections, "it finds objects (detections)"},
         {c->mid_position, "it adds positions after its blocks (mid_position)"},
         {c->pool > VIT_POOL_MEAN, "its pool is neither class nor mean"},
@@ -152,7 +162,13 @@ void vit_forward(const vit_model *m, vit_tape *tape, const float *images, size_t
         block_forward(m, &m->params.blocks[layer], &tape->blocks[layer], &tape->scratch, &run,
                       NULL);
     }
-    logits_forward(m, logits, &tape->head, tape->last, batch, head_tokens(c));
+    logits_forward(m, logits, &tape->head, tape->last, batch, tokens_read(c));
+}
+
+void vit_forward_text(const vit_model *m, vit_tape *tape, const uint32_t *ids, size_t batch,
+                      size_t tokens, float *logits) {
+    tape->ids = ids;
+    text_tape_forward(m, &tape->text, ids, batch, tokens, tape->head.tokens, logits);
 }
 
 /* Finds the gradient's tensors. A tape mostly gets the same gradient again, so it looks only if the
@@ -168,14 +184,12 @@ static const struct vit_params *bound_gradient(const vit_model *m, vit_tape *tap
     return g;
 }
 
-void vit_backward(const vit_model *m, vit_tape *tape, size_t batch, const float *dlogits,
-                  float *gradient) {
+/* From the gradient of the last block's tokens, in scratch.dx. */
+static void blocks_backward(const vit_model *m, const struct vit_params *g, vit_tape *tape,
+                            size_t batch) {
     const vit_config *c = &m->config;
     size_t T = vit_tokens(c), D = c->width;
-    const struct vit_params *g = bound_gradient(m, tape, gradient);
     float *dx = tape->scratch.dx;
-    logits_backward(m, g, dx, dlogits, &tape->head, tape->last, tape->dpooled, batch,
-                    head_tokens(c));
     for (size_t layer = c->depth; layer-- > tape->frozen;) {
         struct block_run run = run_of(c, tape, batch, layer);
         block_backward(m, &m->params.blocks[layer], &g->blocks[layer], &tape->blocks[layer],
@@ -188,4 +202,23 @@ void vit_backward(const vit_model *m, vit_tape *tape, size_t batch, const float 
                          tape->patches + i * patch_floats(c), &tape->scratch, i);
     }
     stem_backward(m, g, &tape->stem, &tape->scratch, tape->images, batch);
+}
+
+void vit_backward(const vit_model *m, vit_tape *tape, size_t batch, const float *dlogits,
+                  float *gradient) {
+    const struct vit_params *g = bound_gradient(m, tape, gradient);
+    logits_backward(m, g, tape->scratch.dx, dlogits, &tape->head, tape->last, tape->dpooled, batch,
+                    tokens_read(&m->config));
+    blocks_backward(m, g, tape, batch);
+}
+
+void vit_backward_text(const vit_model *m, vit_tape *tape, size_t batch, size_t tokens,
+                       const float *dlogits, float *gradient) {
+    const struct vit_params *g = bound_gradient(m, tape, gradient);
+    float *dx = tape->scratch.dx;
+    text_tape_backward(m, &tape->text, &g->decoder, tape->ids, batch, tokens, tape->head.tokens,
+                       dlogits, dx);
+    if (tape->frozen > m->config.depth) return;
+    final_norm_backward(m, g, dx, &tape->head, tape->last, batch * vit_tokens(&m->config), batch);
+    blocks_backward(m, g, tape, batch);
 }

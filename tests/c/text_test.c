@@ -6,6 +6,7 @@
 #include "text_twin.h"
 
 #include "models.h"
+#include "tape.h"
 
 /* ---- Models ------------------------------------------------------------- */
 
@@ -431,4 +432,98 @@ TEST("tokens are drawn as often as they are probable, from top_p's share only, a
     }
     free(image), free(owned.memory);
     vit_close(model);
+}
+
+/* ---- Gradients ---------------------------------------------------------- */
+
+enum { BATCH = 2, FORCED = 6 };
+static const float SMOOTHING = 0.1f;
+
+/* The loss of two texts about two images, by the twin. ids (BATCH,FORCED+1). */
+static double twin_loss_of_texts(const struct twin *t, const float *images, const uint32_t *ids) {
+    const vit_text_config *c = &t->c.decoder;
+    double loss = 0;
+    for (size_t b = 0; b < BATCH; b++, ids += FORCED + 1) {
+        struct twin_run run = twin_forward(t, images + b * image_floats(&t->c), NULL);
+        struct text_twin text = text_twin_run(t, ids, FORCED, run.tokens);
+        for (size_t i = 0; i < FORCED; i++)
+            if (ids[i + 1] != c->padding)
+                loss += twin_loss(text.logits + i * c->vocabulary, ids[i + 1], c->vocabulary,
+                                  (double)SMOOTHING);
+        text_twin_close(&text);
+        twin_run_free(&run);
+    }
+    return loss;
+}
+
+/* Compares the gradient of each tensor along a random direction with the twin's difference. */
+static void check_gradient(vit_model *model, const float *gradient, const float *images,
+                           const uint32_t *ids, uint64_t *seed) {
+    const double h = 1e-5;
+    struct twin twin = twin_open(model);
+    double most = largest(gradient, twin.count);
+    for (size_t k = 0; k < twin.tensors_count; k++) {
+        vit_tensor tensor = twin.tensors[k];
+        double *x = twin.p + tensor.offset, along = 0, g_square = 0, v_square = 0, loss[2];
+        double *v = doubles(tensor.count), *kept = doubles(tensor.count);
+        memcpy(kept, x, tensor.count * sizeof *x);
+        for (size_t i = 0; i < tensor.count; i++) {
+            double g = gradient[tensor.offset + i];
+            v[i] = random_float(seed);
+            along += g * v[i], g_square += g * g, v_square += v[i] * v[i];
+        }
+        for (int side = 0; side < 2; side++) {
+            for (size_t i = 0; i < tensor.count; i++) x[i] = kept[i] + (side ? -h : h) * v[i];
+            loss[side] = twin_loss_of_texts(&twin, images, ids);
+        }
+        memcpy(x, kept, tensor.count * sizeof *x);
+        double want = (loss[0] - loss[1]) / (2 * h);
+        double tolerance = 1e-4 * sqrt(g_square * v_square) + 1e-6 * fmax(1, most) * sqrt(v_square);
+        CHECK(within(along, want, tolerance), "%s: g·v is %.9g, the difference %.9g", tensor.name,
+              along, want);
+        free(v), free(kept);
+    }
+    twin_close(&twin);
+}
+
+TEST("gradients of forced texts equal finite differences, back to the pixels' projection") {
+    EACH_KERNELS(kernels) for (size_t i = 0; i < DECODERS_COUNT && !kernels->packed; i++) {
+        uint64_t seed = 90 + i;
+        vit_model *plain = model_of(DECODERS[i], seed), *model = with_kernels(plain, kernels);
+        const vit_config *whole = vit_model_config(model);
+        const vit_text_config *c = &whole->decoder;
+        size_t V = c->vocabulary, count, logits_count = BATCH * FORCED * V;
+        vit_parameters(model, &count);
+        float *images = random_floats(BATCH * image_floats(whole), 1, &seed);
+        float *logits = guarded(logits_count), *dlogits = guarded(logits_count);
+        float *gradient = guarded(count);
+        uint32_t ids[BATCH][FORCED + 1], inputs[BATCH][FORCED], next[BATCH][FORCED];
+        random_ids(ids[0], BATCH * (FORCED + 1), c, &seed);
+        ids[0][5] = ids[0][6] = (uint32_t)c->padding;
+        for (size_t b = 0; b < BATCH; b++) {
+            memcpy(inputs[b], ids[b], sizeof inputs[b]);
+            memcpy(next[b], ids[b] + 1, sizeof next[b]);
+        }
+        size_t size = vit_tape_size(model, BATCH);
+        void *memory = malloc(size + 1);
+        vit_tape *tape;
+        REQUIRE(!vit_tape_init(&tape, memory, size, model, BATCH), "no tape of %zu bytes", size);
+        memset(gradient, 0, count * sizeof *gradient);
+        vit_forward(model, tape, images, BATCH, NULL, NULL);
+        vit_forward_text(model, tape, inputs[0], BATCH, FORCED, logits);
+        double loss = vit_text_loss(dlogits, logits, next[0], (size_t)BATCH * FORCED, V, c->padding,
+                                    SMOOTHING, 1);
+        vit_backward_text(model, tape, BATCH, FORCED, dlogits, gradient);
+        struct twin twin = twin_open(plain);
+        CHECK(within(loss, twin_loss_of_texts(&twin, images, ids[0]), 1e-4 * loss), "loss %g",
+              loss);
+        twin_close(&twin);
+        check_gradient(model, gradient, images, ids[0], &seed);
+        CHECK(guards_intact(logits, logits_count) && guards_intact(dlogits, logits_count) &&
+                  guards_intact(gradient, count),
+              "written past an end");
+        guarded_free(logits), guarded_free(dlogits), guarded_free(gradient);
+        free(images), free(memory);
+        vit_close(model), vit_close(plain);
+    }
 }
