@@ -5,6 +5,7 @@
 #include "text/generate.h"
 #include "text_twin.h"
 
+#include "golden.h"
 #include "models.h"
 #include "tape.h"
 
@@ -436,10 +437,10 @@ TEST("tokens are drawn as often as they are probable, from top_p's share only, a
 
 /* ---- Gradients ---------------------------------------------------------- */
 
-enum { BATCH = 2, FORCED = 6 };
+enum { FORCED = 6 };
 static const float SMOOTHING = 0.1f;
 
-/* The loss of two texts about two images, by the twin. ids (BATCH,FORCED+1). */
+/* The loss of texts, each about its image, by the twin. ids (BATCH,FORCED+1). */
 static double twin_loss_of_texts(const struct twin *t, const float *images, const uint32_t *ids) {
     const vit_text_config *c = &t->c.decoder;
     double loss = 0;
@@ -498,7 +499,7 @@ TEST("gradients of forced texts equal finite differences, back to the pixels' pr
         float *logits = guarded(logits_count), *dlogits = guarded(logits_count);
         float *gradient = guarded(count);
         uint32_t ids[BATCH][FORCED + 1], inputs[BATCH][FORCED], next[BATCH][FORCED];
-        random_ids(ids[0], BATCH * (FORCED + 1), c, &seed);
+        random_ids(ids[0], (size_t)BATCH * (FORCED + 1), c, &seed);
         ids[0][5] = ids[0][6] = (uint32_t)c->padding;
         for (size_t b = 0; b < BATCH; b++) {
             memcpy(inputs[b], ids[b], sizeof inputs[b]);
@@ -525,5 +526,77 @@ TEST("gradients of forced texts equal finite differences, back to the pixels' pr
         guarded_free(logits), guarded_free(dlogits), guarded_free(gradient);
         free(images), free(memory);
         vit_close(model), vit_close(plain);
+    }
+}
+
+/* ---- Golden vectors ------------------------------------------------------- */
+
+/* Texts of golden->ids (BATCH,FORCED+1). */
+static void golden_ids(const struct golden *g, uint32_t inputs[BATCH][FORCED],
+                       uint32_t next[BATCH][FORCED]) {
+    float *ids = wanted(g, "ids", (size_t)BATCH * (FORCED + 1));
+    for (size_t b = 0; b < BATCH; b++)
+        for (size_t i = 0; i < FORCED; i++) {
+            inputs[b][i] = (uint32_t)ids[b * (FORCED + 1) + i];
+            next[b][i] = (uint32_t)ids[b * (FORCED + 1) + i + 1];
+        }
+    free(ids);
+}
+
+TEST("a decoder equals torch.nn.TransformerDecoder, with a cache and without, and its gradients") {
+    static const char *const NAMES[] = {"texts/decoder_pre", "texts/decoder_post"};
+    EACH_KERNELS(kernels) for (size_t i = 0; i < 2; i++) {
+        struct golden g;
+        vit_model *model;
+        vit_error why = {""};
+        REQUIRE(golden_open(&g, NAMES[i]), "no %s", NAMES[i]);
+        MUST(vit_open(&model, g.model, g.model_size, kernels, &why));
+        const vit_config *whole = vit_model_config(model);
+        size_t V = whole->decoder.vocabulary, n = BATCH * FORCED * V, tokens = vit_tokens(whole);
+        uint32_t inputs[BATCH][FORCED], next[BATCH][FORCED];
+        golden_ids(&g, inputs, next);
+        float *images = wanted(&g, "images", BATCH * image_floats(whole));
+        float *logits = floats(n), *seen = floats(BATCH * tokens * whole->width);
+        struct owned_state state = new_state(model, BATCH);
+        vit_run(model, state.state, images, BATCH, NULL, &(vit_taps){.tokens = seen});
+        struct owned_text owned = new_text(model, VIT_DECODER, 1, FORCED);
+        for (size_t step = 1; step <= FORCED; step += FORCED - 1) {
+            for (size_t b = 0; b < BATCH; b++) {
+                vit_text_see(owned.text, seen + b * tokens * whole->width);
+                for (size_t at = 0; at < FORCED; at += step)
+                    vit_text_run(owned.text, inputs[b] + at, 1, step,
+                                 logits + (b * FORCED + at) * V, NULL);
+            }
+            compare(&g, kernels->name, "logits", logits, n, FORWARD);
+        }
+        float *p = parameters_of(model);
+        if (p) {
+            size_t count, size = vit_tape_size(model, BATCH);
+            vit_parameters(model, &count);
+            float *gradient = floats(count);
+            void *memory = malloc(size);
+            vit_tape *tape;
+            memset(gradient, 0, count * sizeof *gradient);
+            vit_tape_init(&tape, memory, size, model, BATCH);
+            vit_forward(model, tape, images, BATCH, NULL, NULL);
+            vit_forward_text(model, tape, inputs[0], BATCH, FORCED, logits);
+            compare(&g, kernels->name, "logits", logits, n, FORWARD);
+            float loss = (float)vit_text_loss(logits, logits, next[0], (size_t)BATCH * FORCED, V,
+                                              whole->decoder.padding, 0, 1);
+            compare(&g, kernels->name, "loss", &loss, 1, FORWARD);
+            vit_backward_text(model, tape, BATCH, FORCED, logits, gradient);
+            double most = largest(gradient, count);
+            for (size_t k = 0; k < vit_tensor_count(model); k++) {
+                vit_tensor t = vit_tensor_at(model, k);
+                char name[80];
+                snprintf(name, sizeof name, "grad.%s", t.name);
+                compare_above(&g, kernels->name, name, gradient + t.offset, t.count, 1e-4,
+                              1e-6 * most);
+            }
+            free(gradient), free(memory);
+        }
+        free(images), free(logits), free(seen), free(owned.memory), free(state.memory);
+        vit_close(model);
+        golden_close(&g);
     }
 }
