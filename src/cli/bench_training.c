@@ -35,7 +35,7 @@ static void run_close(struct run *r) {
 static bool fill_data(struct data_set *data, const vit_config *c) {
     size_t rows = c->image_size[0], columns = c->image_size[1];
     size_t pixels = BENCH_BATCH * rows * columns;
-    *data = (struct data_set){malloc(pixels), malloc(BENCH_BATCH), BENCH_BATCH, 1, rows, columns};
+    *data = (struct data_set){malloc(pixels), malloc(BENCH_BATCH), BENCH_BATCH, 1, rows, columns, 0};
     struct rng rng = rng_stream(1, RNG_INIT, 0, 0);
     for (size_t i = 0; data->images && i < pixels; i++)
         data->images[i] = (uint8_t)rng_below(&rng, 256);

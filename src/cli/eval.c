@@ -47,6 +47,8 @@ static void print_share(const char *name, size_t part, size_t count) {
 static vit_status measure(const struct arguments *a, const vit_model *model,
                           const struct data_set *data, vit_error *why) {
     size_t classes = vit_model_config(model)->classes;
+    if (a->confusion && data->text_tokens)
+        return vit_fail(why, VIT_BAD_ARGUMENT, "--confusion: expected a model without a decoder");
     if (a->confusion && classes > MOST_CONFUSED)
         return vit_fail(why, VIT_BAD_ARGUMENT,
                         "--confusion: expected a model of at most %z classes, got %z",
@@ -62,7 +64,8 @@ static vit_status measure(const struct arguments *a, const vit_model *model,
         if (confusion) print_confusion(confusion, model, classes);
         bool doubts = vit_model_config(model)->uncertain_below > 0;
         if (score.count) printf("loss: %.4f\n", score.loss);
-        if (score.count) printf("calibration error: %.4f\n", score.calibration_error);
+        if (score.count && !data->text_tokens)
+            printf("calibration error: %.4f\n", score.calibration_error);
         print_share("uncertain of no class", score.others_uncertain, score.others);
         if (doubts) print_share("uncertain", score.uncertain, score.count);
         print_share("accuracy", score.correct, score.count);
@@ -98,7 +101,7 @@ static vit_status open_strokes(struct data_set *data, const struct arguments *a,
         return vit_fail(why, VIT_BAD_ARGUMENT,
                         "--writers: expected all, training, validation or held-out, got %s",
                         a->writers);
-    if (config->prepare != VIT_PREPARE_DIGIT || config->channels != 1)
+    if (config->prepare != VIT_PREPARE_DIGIT || config->channels != 1 || config->decoder.depth)
         return vit_fail(why, VIT_BAD_ARGUMENT,
                         "%s: --strokes: expected a model of one channel whose `prepare` is digit",
                         a->model);
@@ -128,7 +131,8 @@ int command_eval(int argc, char **argv) {
     const struct option options[] = {
         {"--model", OPTION_TEXT, &a.model, true, "MODEL", "safetensors"},
         {"--images", OPTION_TEXT, &a.images, false, "IDX", "IDX images, gzipped or not"},
-        {"--labels", OPTION_TEXT, &a.labels, false, "IDX", "IDX labels, gzipped or not"},
+        {"--labels", OPTION_TEXT, &a.labels, false, "IDX",
+         "IDX labels, or of a decoder texts, gzipped or not"},
         {"--strokes", OPTION_TEXT, &a.strokes, false, "FILE",
          "instead: pen drawings, a line of JSON each, gzipped or not"},
         {"--writers", OPTION_TEXT, &a.writers, false, "PART",
@@ -148,7 +152,8 @@ int command_eval(int argc, char **argv) {
     struct data_set data = {0};
     vit_error why = {""};
     vit_status status = model_read(&model, a.model, &why);
-    if (!status) status = model_needs_classes(model, a.model, &why);
+    if (!status && !vit_model_config(model)->decoder.depth)
+        status = model_needs_classes(model, a.model, &why);
     if (!status) status = open_data(&data, &a, vit_model_config(model), &why);
     if (!status) status = measure(&a, model, &data, &why);
     data_close(&data);

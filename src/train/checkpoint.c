@@ -66,7 +66,7 @@ vit_status checkpoint_identify(struct checkpoint *c, const struct train_job *job
     identity[RUN_MODEL] = hash_text(job->recipe->model);
     identity[RUN_START] = hash_model(job->start);
     identity[RUN_TEACHER] = hash_model(job->teacher);
-    identity[RUN_DATA] = hash_bytes(images, data->labels, data->count);
+    identity[RUN_DATA] = hash_bytes(images, data->labels, data_label_bytes(data));
     if (job->drawings) identity[RUN_DATA] = hash_drawings(identity[RUN_DATA], job->drawings);
     identity[RUN_EPOCHS] = job->recipe->epochs;
     identity[RUN_SEED] = job->recipe->seed;

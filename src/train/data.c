@@ -18,6 +18,10 @@ size_t data_values(const struct data_set *data) {
     return data->channels * data->rows * data->columns;
 }
 
+size_t data_label_bytes(const struct data_set *data) {
+    return data->count * (data->text_tokens ? data->text_tokens : 1);
+}
+
 void data_image(float *image, const struct data_set *data, size_t index) {
     size_t n = data_values(data);
     const uint8_t *source = data->images + index * n;
@@ -56,8 +60,8 @@ vit_status drawings_data(struct data_set *data, const struct drawings *drawings,
     struct sketch sketch;
     bool sketched = sketch_open(&sketch, drawings, HABIT_POINTS, HABIT_STROKES);
     float *image = malloc(pixels * sizeof *image);
-    *data =
-        (struct data_set){malloc(count * pixels + 1), malloc(count + 1), count, 1, rows, columns};
+    *data = (struct data_set){
+        malloc(count * pixels + 1), malloc(count + 1), count, 1, rows, columns, 0};
     vit_status status = VIT_OK;
     if (!ink || !scratch || !sketched || !image || !data->images || !data->labels)
         status = vit_fail(why, VIT_NO_MEMORY, "no memory for the drawings");

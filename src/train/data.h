@@ -9,11 +9,16 @@ struct data_set {
     uint8_t *images; /* (count, channels, rows, columns); of drawings 0 paper … 255 ink */
     uint8_t *labels; /* (count), of a model with doubt also NO_CLASS */
     size_t count, channels, rows, columns;
+    /* The tokens of a text. Then labels (count, text_tokens) are the texts that a decoder writes: the
+     * token that each begins with, and so on; paddings after its end. 0: labels are classes. */
+    size_t text_tokens;
 };
 
 void data_close(struct data_set *data);
 /* How many numbers an image has. */
 size_t data_values(const struct data_set *data);
+/* Bytes of all labels. */
+size_t data_label_bytes(const struct data_set *data);
 /* Image `index` as floats in 0..1. */
 void data_image(float *image, const struct data_set *data, size_t index);
 /* Standardises images of `n` values in 0..1 together, each channel as a photo model's `prepare`

@@ -4,6 +4,9 @@
 #include "base/team.h"
 #include "calibrate.h"
 #include "data.h"
+#include "tape.h"
+#include "text/generate.h"
+#include "text/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -96,6 +99,69 @@ static void add_answer(const struct evaluation *e, struct part *part, size_t i, 
                                          config->temperature) < config->uncertain_below;
 }
 
+/* What reads and writes texts. */
+struct reader {
+    vit_text *text;
+    vit_writer *writer;
+    void *memory, *writer_memory;
+    float *tokens, *logits; /* (BATCH,T,D), (S,V) */
+    uint32_t *ids;          /* (S) */
+};
+
+static vit_status reader_open(struct reader *r, const vit_model *model, size_t tokens) {
+    const vit_config *c = vit_model_config(model);
+    const vit_writing how = {.tokens = tokens, .beams = 1, .top_p = 1};
+    size_t text = vit_text_size(model, VIT_DECODER, 1, tokens);
+    size_t writer = vit_writer_size(model, &how);
+    r->memory = malloc(text);
+    r->writer_memory = malloc(writer);
+    r->tokens = malloc(BATCH * vit_tokens(c) * c->width * sizeof(float));
+    r->logits = malloc(tokens * c->decoder.vocabulary * sizeof(float));
+    r->ids = malloc(tokens * sizeof *r->ids);
+    if (!r->memory || !r->writer_memory || !r->tokens || !r->logits || !r->ids)
+        return VIT_NO_MEMORY;
+    vit_status status = vit_text_init(&r->text, r->memory, text, model, VIT_DECODER, 1, tokens);
+    return status ? status : vit_writer_init(&r->writer, r->writer_memory, writer, model, &how);
+}
+
+static void reader_close(struct reader *r) {
+    free(r->memory);
+    free(r->writer_memory);
+    free(r->tokens);
+    free(r->logits);
+    free(r->ids);
+}
+
+/* The mean cross-entropy of a text's tokens after the first. */
+static vit_status force(double *loss, struct reader *r, const vit_text_config *c,
+                        const float *image, const uint32_t *ids, size_t n) {
+    vit_status status = vit_text_see(r->text, image);
+    if (!status) status = vit_text_run(r->text, ids, 1, n - 1, r->logits, NULL);
+    double sum =
+        vit_text_loss(r->logits, r->logits, ids + 1, n - 1, c->vocabulary, c->padding, 0, 0);
+    *loss = sum / (double)(n - 1);
+    return status;
+}
+
+/* Adds whether the image's text is written as the label has it, after its first token. */
+static vit_status add_text(struct part *part, struct reader *r, const vit_text_config *c,
+                           const float *image, const uint8_t *label, size_t most) {
+    uint32_t *ids = r->ids;
+    size_t n = most;
+    double loss;
+    while (n > 2 && label[n - 1] == c->padding && label[n - 1] != c->end) n--;
+    for (size_t i = 0; i < most; i++) ids[i] = label[i];
+    vit_status status = force(&loss, r, c, image, ids, n);
+    if (!status) status = vit_writer_begin(r->writer, image, ids, 1);
+    if (status) return status;
+    const vit_written *written = vit_writer_result(r->writer);
+    while (!written->done) vit_writer_step(r->writer);
+    part->tally.score.count++;
+    part->tally.score.loss += loss;
+    part->tally.score.correct += written->count == n && !memcmp(written->ids, ids, n * sizeof *ids);
+    return VIT_OK;
+}
+
 static void evaluate_part(void *context, size_t thread, size_t threads) {
     struct evaluation *e = context;
     struct part *part = &e->parts[thread];
@@ -106,18 +172,26 @@ static void evaluate_part(void *context, size_t thread, size_t threads) {
     void *memory = malloc(need);
     float *images = malloc(BATCH * (pixels + each) * sizeof *images);
     float *logits = images + BATCH * pixels;
+    struct reader reader = {0};
+    size_t texts = e->data->text_tokens;
     vit_state *state;
     part->status = memory && images ? vit_state_init(&state, memory, need, e->model, BATCH, NULL)
                                     : VIT_NO_MEMORY;
+    if (texts && !part->status) part->status = reader_open(&reader, e->model, texts);
     for (size_t i = range.begin; i < range.end && !part->status; i += BATCH) {
         size_t batch = range.end - i < BATCH ? range.end - i : BATCH, index = e->first + i;
         for (size_t j = 0; j < batch; j++) data_image(images + j * pixels, e->data, index + j);
         data_standardise(images, batch * pixels, config);
-        part->status = vit_run(e->model, state, images, batch, logits, NULL);
-        if (part->status) break;
-        for (size_t j = 0; j < batch; j++)
+        part->status = vit_run(e->model, state, images, batch, texts ? NULL : logits,
+                               &(vit_taps){.tokens = reader.tokens});
+        for (size_t j = 0; texts && j < batch && !part->status; j++)
+            part->status = add_text(part, &reader, &config->decoder,
+                                    reader.tokens + j * vit_tokens(config) * config->width,
+                                    e->data->labels + (index + j) * texts, texts);
+        for (size_t j = 0; !texts && j < batch && !part->status; j++)
             add_answer(e, part, i + j, logits + j * each, e->data->labels[index + j]);
     }
+    reader_close(&reader);
     free(images);
     free(memory);
 }

@@ -138,9 +138,13 @@ static vit_status idx_close(struct idx *idx, vit_status status, vit_error *why) 
 static vit_status check_against_model(const struct idx *images, const struct idx *labels,
                                       const vit_config *config, vit_error *why) {
     const size_t *size = &images->shape[images->rank - 2];
-    if (labels->count != images->shape[0])
+    if (labels->shape[0] != images->shape[0])
         return vit_fail(why, VIT_BAD_FILE, "%s has %z images, but %s has %z labels", images->path,
-                        images->shape[0], labels->path, labels->count);
+                        images->shape[0], labels->path, labels->shape[0]);
+    size_t most = config->decoder.max_tokens;
+    if (labels->rank == 2 && (labels->shape[1] < 2 || labels->shape[1] > most))
+        return vit_fail(why, VIT_BAD_FILE, "%s: expected texts of 2 to %z tokens, got %z",
+                        labels->path, most, labels->shape[1]);
     if (images->rank == 4 && images->shape[1] != config->channels)
         return vit_fail(why, VIT_BAD_ARGUMENT, "%s holds images of %z channels; the model wants %z",
                         images->path, images->shape[1], config->channels);
@@ -157,7 +161,12 @@ static vit_status check_against_model(const struct idx *images, const struct idx
 
 /* Images of no class teach, or measure, doubt. */
 static vit_status check_labels(const struct idx *labels, const vit_config *config, vit_error *why) {
-    for (size_t i = 0; i < labels->count; i++)
+    for (size_t i = 0; labels->rank == 2 && i < labels->count; i++)
+        if (labels->bytes[i] >= config->decoder.vocabulary)
+            return vit_fail(why, VIT_BAD_FILE, "%s: text %z has token %z; the model has %z tokens",
+                            labels->path, i / labels->shape[1], (size_t)labels->bytes[i],
+                            config->decoder.vocabulary);
+    for (size_t i = 0; labels->rank == 1 && i < labels->count; i++)
         if (labels->bytes[i] >= config->classes && !(config->doubt && labels->bytes[i] == NO_CLASS))
             return vit_fail(why, VIT_BAD_FILE, "%s: item %z has label %z; the model has %z classes",
                             labels->path, i, (size_t)labels->bytes[i], config->classes);
@@ -169,7 +178,7 @@ vit_status data_open(struct data_set *data, const char *images, const char *labe
     struct idx pixels = {0}, classes = {0};
     bool grey = config->channels == 1;
     vit_status status = idx_open(&pixels, images, grey ? 3 : 4, why);
-    if (!status) status = idx_open(&classes, labels, 1, why);
+    if (!status) status = idx_open(&classes, labels, config->decoder.depth ? 2 : 1, why);
     if (!status) status = check_against_model(&pixels, &classes, config, why);
     if (!status) status = read_bytes(&classes, why);
     if (!status) status = check_labels(&classes, config, why);
@@ -177,8 +186,13 @@ vit_status data_open(struct data_set *data, const char *images, const char *labe
     status = idx_close(&pixels, status, why);
     status = idx_close(&classes, status, why);
     const size_t *size = &pixels.shape[pixels.rank - 2];
-    *data = (struct data_set){pixels.bytes,     classes.bytes, pixels.shape[0],
-                              config->channels, size[0],       size[1]};
+    *data = (struct data_set){pixels.bytes,
+                              classes.bytes,
+                              pixels.shape[0],
+                              config->channels,
+                              size[0],
+                              size[1],
+                              classes.rank == 2 ? classes.shape[1] : 0};
     if (status) data_close(data);
     return status;
 }
@@ -196,9 +210,9 @@ static bool find_file(char *path, size_t size, const char *directory, const char
 
 vit_status data_open_directory(struct data_set *data, const char *directory,
                                const vit_config *config, vit_error *why) {
-    const char *const names[] = {config->channels == 1 ? "train-images-idx3-ubyte"
-                                                       : "train-images-idx4-ubyte",
-                                 "train-labels-idx1-ubyte"};
+    const char *const names[] = {
+        config->channels == 1 ? "train-images-idx3-ubyte" : "train-images-idx4-ubyte",
+        config->decoder.depth ? "train-tokens-idx2-ubyte" : "train-labels-idx1-ubyte"};
     char paths[2][FILENAME_MAX];
     *data = (struct data_set){0};
     for (size_t i = 0; i < 2; i++)

@@ -2,8 +2,8 @@
 #ifndef VIT_NEGATIVES_H
 #define VIT_NEGATIVES_H
 
-#include "data.h"
 #include "base/rng.h"
+#include "data.h"
 #include "strokes.h"
 #include "vit.h"
 

@@ -171,8 +171,13 @@ static char *compact(const struct json *value) {
 }
 
 static vit_status check_config(const vit_config *config, vit_error *why) {
-    if (config->classes == 0)
+    if (config->classes == 0 && !config->decoder.depth)
         return vit_fail(why, VIT_BAD_CONFIG, "recipe: model: classes: expected at least 1, got 0");
+    if (config->decoder.vocabulary > 256)
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "recipe: model: decoder.vocabulary: expected at most 256, because texts to "
+                        "learn from are bytes; got %z",
+                        config->decoder.vocabulary);
     if (config->detections)
         return vit_fail(
             why, VIT_BAD_CONFIG,
@@ -218,6 +223,12 @@ static vit_status read_training(struct recipe *recipe, const struct json *traini
         status = vit_fail(why, VIT_BAD_CONFIG,
                           "training key drop_path: expected 0 for a model without residual "
                           "connections, which has nothing to put in a dropped branch's place");
+    bool labelled = recipe->drawings || recipe->negatives > 0 || recipe->distillation > 0 ||
+                    recipe->mixup + recipe->cutmix > 0;
+    if (!status && recipe->config.decoder.depth && labelled)
+        status = vit_fail(why, VIT_BAD_CONFIG,
+                          "training keys drawings, negatives, distillation, mixup and cutmix: "
+                          "expected none for a model with a decoder, whose images have texts");
     return status ? status : read_keys(recipe, &augment, AUGMENT, LENGTH(AUGMENT), NULL, why);
 }
 
@@ -270,7 +281,7 @@ bool recipe_trains(const struct recipe *recipe, const vit_tensor *tensor) {
     static const char BLOCKS[] = "blocks.";
     size_t frozen = recipe->freeze, length = sizeof BLOCKS - 1;
     if (!frozen || tensor->kind == VIT_KIND_HEAD || tensor->kind == VIT_KIND_HEAD_BIAS ||
-        !strncmp(tensor->name, "pre_logits.", 11))
+        !strncmp(tensor->name, "pre_logits.", 11) || !strncmp(tensor->name, "decoder.", 8))
         return true;
     if (!strncmp(tensor->name, BLOCKS, length))
         return strtoul(tensor->name + length, NULL, 10) >= frozen;

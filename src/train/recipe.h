@@ -45,7 +45,7 @@ vit_status recipe_for(struct recipe *recipe, const vit_model *model, const char 
 void recipe_close(struct recipe *recipe);
 /* Whether the recipe changes such a tensor of its model. `freeze` keeps that many blocks, and stem,
  * patches, tokens and positions; depth + 1 keeps the final norm too, also one after the pooling
- * (fc_norm), so that only the head is trained. 0 keeps nothing. */
+ * (fc_norm), so that only the head and the decoder are trained. 0 keeps nothing. */
 bool recipe_trains(const struct recipe *recipe, const vit_tensor *tensor);
 /* Those of the recipe's precision; float32 where this machine cannot do better. */
 const struct vit_kernels *recipe_kernels(const struct recipe *recipe);

@@ -214,14 +214,14 @@ static struct sample draw_image(float *image, struct sample_room *room, const st
                                 size_t epoch, size_t index) {
     size_t plane = s->data->rows * s->data->columns, channels = s->data->channels;
     const uint8_t *source = s->data->images + index * channels * plane;
-    uint8_t label = s->data->labels[index];
+    uint8_t label = s->data->text_tokens ? 0 : s->data->labels[index];
     bool solid = label == 1 && channels == 1;
     for (size_t c = 0; c < channels; c++)
         augmenter_apply(image + c * plane, room->augment, s->augmenter, source + c * plane, solid,
                         s->recipe->seed, epoch, index);
     augmenter_colour(image, s->augmenter, channels, s->recipe->seed, epoch, index);
-    return (struct sample){.label = label,
-                           .advice = label == NO_CLASS ? ADVICE_NEVER : ADVICE_ALWAYS};
+    return (struct sample){
+        .label = label, .image = index, .advice = label == NO_CLASS ? ADVICE_NEVER : ADVICE_ALWAYS};
 }
 
 /* image → its own share of each pixel and the rest of `other`'s: Zhang et al., arXiv:1710.09412. */

@@ -46,6 +46,7 @@ struct sample {
     bool unfinished; /* a drawing that stops early */
     uint8_t other;   /* the class of the image that is mixed in */
     float mixed;     /* and its share, at most a half */
+    size_t image;    /* of an image of the data set: its number */
 };
 /* Draws sample `index` of an epoch → image (channels, rows, columns) in 0..1. */
 struct sample sample_draw(float *image, struct sample_room *room, const struct samples *samples,

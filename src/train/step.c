@@ -27,7 +27,8 @@ struct worker { /* one thread's memory */
     void *tape_memory;
     float *gradient; /* in the layout of the parameters */
     float *logits, *dlogits;
-    float *muon; /* scratch for the largest matrix */
+    uint32_t *ids; /* (2,MICRO_BATCH,S): texts without their last token, and without their first */
+    float *muon;   /* scratch for the largest matrix */
     struct sample_room room;
     struct teacher_room teacher;
     struct step_sums sums;
@@ -144,12 +145,57 @@ static double sample_loss(const struct stepper *s, size_t i, const float *logits
            vit_doubt_loss(dlogits + K, logits[K], 1 / sum, answer == sample->label, (float)scale);
 }
 
+/* S: the tokens of a text that are followed by another one. */
+static size_t forced_tokens(const struct stepper *s) {
+    return s->job->data->text_tokens ? s->job->data->text_tokens - 1 : 0;
+}
+
+/* Whether each token that is no padding has the largest logit. */
+static bool is_right(const float *logits, const uint32_t *next, size_t S, size_t V,
+                     size_t padding) {
+    for (size_t i = 0; i < S; i++)
+        if (next[i] != padding && largest_logit(logits + i * V, V) != next[i]) return false;
+    return true;
+}
+
+/* The same for texts, by teacher forcing. The loss of a text is the mean over its tokens. */
+static void micro_batch_texts(struct stepper *s, struct worker *worker, size_t first, size_t n,
+                              const float *images, const float *keep) {
+    const struct recipe *recipe = s->recipe;
+    const vit_text_config *c = &recipe->config.decoder;
+    size_t S = forced_tokens(s), V = c->vocabulary;
+    uint32_t *ids = worker->ids, *next = ids + MICRO_BATCH * S;
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *text = s->job->data->labels + s->drawn[first + i].image * (S + 1);
+        for (size_t j = 0; j < S; j++) ids[i * S + j] = text[j], next[i * S + j] = text[j + 1];
+    }
+    vit_forward(s->model, worker->tape, images, n, NULL, keep);
+    vit_forward_text(s->model, worker->tape, ids, n, S, worker->logits);
+    for (size_t i = 0; i < n; i++) {
+        const float *logits = worker->logits + i * S * V;
+        size_t tokens = 0;
+        for (size_t j = 0; j < S; j++) tokens += next[i * S + j] != c->padding;
+        double share = 1 / (double)(tokens ? tokens : 1);
+        worker->sums.loss +=
+            share * vit_text_loss(worker->dlogits + i * S * V, logits, next + i * S, S, V,
+                                  c->padding, (float)recipe->label_smoothing,
+                                  (float)(share / (double)s->batch));
+        worker->sums.correct += is_right(logits, next + i * S, S, V, c->padding);
+        worker->sums.digits++;
+    }
+    vit_backward_text(s->model, worker->tape, n, S, worker->dlogits, worker->gradient);
+}
+
 /* Samples first…first+n-1 of the batch. */
 static void micro_batch(struct stepper *s, struct worker *worker, size_t first, size_t n) {
     const struct recipe *recipe = s->recipe;
     size_t K = recipe->config.classes, each = vit_logits(&recipe->config);
     const float *images = s->images + first * data_values(s->job->data);
     const float *keep = recipe->drop_path > 0 ? s->keep + first * recipe->config.depth : NULL;
+    if (forced_tokens(s)) {
+        micro_batch_texts(s, worker, first, n, images, keep);
+        return;
+    }
     vit_forward(s->model, worker->tape, images, n, worker->logits, keep);
     for (size_t i = 0; i < n; i++)
         worker->sums.loss +=
@@ -338,13 +384,17 @@ static size_t muon_floats(const struct stepper *s) {
 
 static bool open_worker(struct stepper *s, struct worker *worker) {
     const vit_model *teacher = s->job->teacher;
-    size_t logits = MICRO_BATCH * vit_logits(&s->recipe->config);
+    size_t S = forced_tokens(s), V = s->recipe->config.decoder.vocabulary;
+    size_t logits = MICRO_BATCH * (S ? S * V : vit_logits(&s->recipe->config));
     size_t need = vit_tape_size(s->model, MICRO_BATCH);
     worker->tape_memory = malloc(need);
     worker->gradient = malloc(s->count * sizeof *worker->gradient);
     worker->logits = malloc(2 * logits * sizeof *worker->logits);
+    worker->ids = malloc(2 * MICRO_BATCH * S * sizeof *worker->ids + 1);
     worker->muon = malloc(muon_floats(s) * sizeof *worker->muon);
-    if (!worker->tape_memory || !worker->gradient || !worker->logits || !worker->muon) return false;
+    if (!worker->tape_memory || !worker->gradient || !worker->logits || !worker->ids ||
+        !worker->muon)
+        return false;
     if (!sample_room_open(&worker->room, s->samples)) return false;
     if (teacher && !teacher_room_open(&worker->teacher, teacher)) return false;
     worker->dlogits = worker->logits + logits;
@@ -404,6 +454,7 @@ void stepper_close(struct stepper *s) {
         free(s->workers[i].tape_memory);
         free(s->workers[i].gradient);
         free(s->workers[i].logits);
+        free(s->workers[i].ids);
         free(s->workers[i].muon);
         sample_room_close(&s->workers[i].room);
         teacher_room_close(&s->workers[i].teacher);

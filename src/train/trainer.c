@@ -85,6 +85,9 @@ static vit_status check_job(const struct train_job *job, vit_error *why) {
                         "the images have channels, rows and columns %d; the recipe's model wants "
                         "%d",
                         got, (size_t)3, want, (size_t)3);
+    if (!config->decoder.depth != !data->text_tokens)
+        return vit_fail(why, VIT_BAD_ARGUMENT, "expected %s for this model",
+                        data->text_tokens ? "labels, not texts," : "texts, not labels,");
     if (recipe->validation >= data->count)
         return vit_fail(why, VIT_BAD_ARGUMENT,
                         "training key validation: %z of %z images leave none to train on",

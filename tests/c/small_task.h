@@ -35,7 +35,8 @@ static inline struct recipe recipe_of(const char *json) {
 
 /* A horizontal, a vertical and a diagonal bar, each at a random place, with noise. */
 static inline struct data_set make_bars(size_t count) {
-    struct data_set data = {calloc(count + 1, PIXELS), calloc(count + 1, 1), count, 1, SIDE, SIDE};
+    struct data_set data = {
+        calloc(count + 1, PIXELS), calloc(count + 1, 1), count, 1, SIDE, SIDE, 0};
     uint64_t seed = 3;
     for (size_t i = 0; i < count; i++) {
         size_t kind = random_below(&seed, 3), at = random_below(&seed, SIDE);

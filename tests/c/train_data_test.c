@@ -339,7 +339,7 @@ static void check_prepared(const char *json, size_t channels) {
     const vit_pixels pixels = {bytes, SIDE, SIDE, channels};
     void *scratch = malloc(vit_prepare_size(&config, SIDE, SIDE, channels));
     MUST(vit_prepare_image(prepared, scratch, &pixels, &config, &why));
-    const struct data_set data = {planes, NULL, 1, channels, SIDE, SIDE};
+    const struct data_set data = {planes, NULL, 1, channels, SIDE, SIDE, 0};
     data_image(image, &data, 0);
     data_standardise(image, channels * PIXELS, &config);
     for (size_t i = 0; i < channels * PIXELS; i++)

@@ -28,7 +28,7 @@ static struct recipe one_step(double sharpness, size_t part) {
 }
 
 static struct data_set noise(bool alike) {
-    struct data_set data = {malloc(SAMPLES * PIXELS), malloc(SAMPLES), SAMPLES, 1, SIDE, SIDE};
+    struct data_set data = {malloc(SAMPLES * PIXELS), malloc(SAMPLES), SAMPLES, 1, SIDE, SIDE, 0};
     uint64_t seed = 7;
     for (size_t i = 0; i < SAMPLES * PIXELS; i++)
         data.images[i] = (uint8_t)random_below(&seed, 256);

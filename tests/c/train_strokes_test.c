@@ -340,7 +340,7 @@ static bool world_open(struct world *w, size_t validation) {
     w->recipe.negatives = 0.5;
     w->recipe.augment = (struct augment){.elastic_grid = 4};
     w->data =
-        (struct data_set){calloc(IMAGES, ROWS * ROWS), calloc(IMAGES, 1), IMAGES, 1, ROWS, ROWS};
+        (struct data_set){calloc(IMAGES, ROWS * ROWS), calloc(IMAGES, 1), IMAGES, 1, ROWS, ROWS, 0};
     for (size_t i = 0; i < IMAGES; i++) {
         w->data.images[i * ROWS * ROWS] = (uint8_t)(i + 1);
         w->data.images[i * ROWS * ROWS + ROWS * ROWS / 2] = 255;
@@ -559,7 +559,7 @@ TEST("a run on drawings learns to read writers that it never saw, and logs the a
                 "{\"label\": %d, \"writer\": %d, \"strokes\": [[[0, 0], [%d, %d]]]}\n", writer % 2,
                 writer, writer % 2 ? 90 : writer, writer % 2 ? writer : 90);
     struct recipe recipe = recipe_of(RECIPE);
-    struct data_set data = {calloc(IMAGES, PIXELS), calloc(IMAGES, 1), IMAGES, 1, SIDE, SIDE};
+    struct data_set data = {calloc(IMAGES, PIXELS), calloc(IMAGES, 1), IMAGES, 1, SIDE, SIDE, 0};
     struct drawings drawings;
     struct epoch_record last = {0};
     vit_error why = {""};

@@ -87,6 +87,70 @@ TEST("the trainer learns a small task, and the model that it gives has learnt it
     training_close(&t);
 }
 
+/* The bars with a text each, of 4 or 5 tokens: start 3, the kind and more that follows from it, end 4,
+ * padding 5. */
+static struct data_set make_texts(size_t count) {
+    static const uint8_t TEXTS[3][5] = {{3, 0, 1, 4, 5}, {3, 1, 2, 1, 4}, {3, 2, 0, 2, 4}};
+    struct data_set data = make_bars(count);
+    data.text_tokens = sizeof *TEXTS;
+    uint8_t *texts = malloc(count * sizeof *TEXTS);
+    for (size_t i = 0; i < count; i++)
+        memcpy(texts + i * sizeof *TEXTS, TEXTS[data.labels[i]], sizeof *TEXTS);
+    free(data.labels);
+    data.labels = texts;
+    return data;
+}
+
+static const char *text_recipe(const char *epochs) {
+    const char *json = recipe_with("\"labels\": [\"a\", \"b\", \"c\"], ", "");
+    json = replaced(json, "\"epochs\": 6", epochs);
+    return replaced(json, "\"classes\": 3",
+                    "\"classes\": 0, \"decoder\": {\"depth\": 1, \"width\": 16, \"heads\": 2,"
+                    " \"mlp_width\": 32, \"vocabulary\": 6, \"max_tokens\": 5, \"start\": 3,"
+                    " \"end\": 4, \"padding\": 5}");
+}
+
+TEST("a decoder learns to write what its image shows, and a text counts only if it is whole") {
+    struct training t;
+    vit_error why = {""};
+    struct score score;
+    training_open_on(&t, text_recipe("\"epochs\": 30"), make_texts(460), NULL);
+    go_on(&t, SIZE_MAX);
+    const struct epoch_record *first = &t.state->records[0], *last = &t.state->records[29];
+    CHECK(last->validation_accuracy > 0.9, "accuracy %g", last->validation_accuracy);
+    CHECK(last->train_loss < 0.6 * first->train_loss, "loss from %g to %g", first->train_loss,
+          last->train_loss);
+    CHECK(last->validation_loss > 0 && last->validation_loss < 0.3, "loss %g",
+          last->validation_loss);
+    size_t size;
+    uint8_t *bytes = trainer_model(t.trainer, last->validation_accuracy, &size);
+    vit_model *model = NULL;
+    REQUIRE(bytes && !vit_open(&model, bytes, size, NULL, &why), "%s", why.text);
+    CHECK(!evaluate(&score, NULL, NULL, model, &t.data, 420, 40, &why), "%s", why.text);
+    CHECK(fabs((double)score.correct / 40 - last->validation_accuracy) < 0.026, "%zu of 40",
+          score.correct);
+    for (size_t i = 420; i < 460; i++) t.data.labels[i * 5 + 4] ^= 1; /* end ↔ padding */
+    CHECK(!evaluate(&score, NULL, NULL, model, &t.data, 420, 40, &why), "%s", why.text);
+    CHECK(score.correct == 0, "%zu of 40 texts with another end", score.correct);
+    vit_close(model);
+    free(bytes);
+    training_close(&t);
+}
+
+TEST("a decoder does not train on labels, nor a model without one on texts") {
+    struct training t = {.recipe = recipe_of(text_recipe("\"epochs\": 1")), .data = make_bars(50)};
+    vit_error why = {""};
+    t.job = (struct train_job){.recipe = &t.recipe, .data = &t.data};
+    CHECK_FAILS(trainer_open(&t.trainer, &t.job, NULL, &why), VIT_BAD_ARGUMENT,
+                "texts, not labels");
+    training_close(&t);
+    t = (struct training){.recipe = recipe_of(RECIPE), .data = make_texts(50)};
+    t.job = (struct train_job){.recipe = &t.recipe, .data = &t.data};
+    CHECK_FAILS(trainer_open(&t.trainer, &t.job, NULL, &why), VIT_BAD_ARGUMENT,
+                "labels, not texts");
+    training_close(&t);
+}
+
 TEST(
     "a run that goes on from a checkpoint after any step gives the bits of a run without a break") {
     struct training whole;
@@ -261,7 +325,7 @@ static const char *colour_recipe(void) {
  * which is all that tells the classes apart. */
 static struct data_set make_colours(size_t count) {
     size_t image = COLOURS * PIXELS;
-    struct data_set data = {calloc(count, image), calloc(count, 1), count, COLOURS, SIDE, SIDE};
+    struct data_set data = {calloc(count, image), calloc(count, 1), count, COLOURS, SIDE, SIDE, 0};
     uint64_t seed = 7;
     for (size_t i = 0; i < count; i++) {
         size_t class = random_below(&seed, COLOURS), column = random_below(&seed, SIDE);
@@ -289,7 +353,7 @@ TEST("each channel of each image is standardised by its own mean and deviation")
     struct recipe recipe = recipe_of(colour_recipe());
     recipe.config.image_size[0] = 1, recipe.config.image_size[1] = 2;
     uint8_t bytes[] = {0, 255, 51, 102, 204, 255, 255, 0, 0, 51, 51, 153};
-    const struct data_set data = {bytes, NULL, 2, COLOURS, 1, 2};
+    const struct data_set data = {bytes, NULL, 2, COLOURS, 1, 2, 0};
     /* 51 is 0.2, so 102 is 0.4, 153 is 0.6 and 204 is 0.8 */
     static const float WANT[] = {-1, 1,  -0.2f, 0.6f,  3.375f, 4.375f,
                                  1,  -1, -1,    -0.2f, 0.375f, 2.375f};
