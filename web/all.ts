@@ -9,8 +9,10 @@ import * as pickle from "./foreign/pickle/pickle.js";
 import * as structure from "./foreign/structure/structure.js";
 import * as folder from "./load/folder.js";
 import * as impostors from "./load/impostors.js";
+import * as entities from "./text/entities.js";
+import * as text from "./text/text.js";
 import { provided } from "./load/provided.js";
 
-provided.all = { examples, folder, foreign, impostors, pickle, settings, structure };
+provided.all = { entities, examples, folder, foreign, impostors, pickle, settings, structure, text };
 
 export * from "./vitrine.js";

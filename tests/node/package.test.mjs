@@ -57,7 +57,7 @@ test("npm pack holds only the files that a user needs", () => {
     /^dist\/((engine|generated|load|train)\/)?[\w-]+\.d\.ts(\.map)?$/,
     /^web\/(((engine|generated|load|train)\/)?[\w-]+\.ts|(README|RECIPES|REFERENCE)\.md)$/,
     /^(all|train)\/package\.json$/,
-    /^dist\/(vit|vitrine|search|all|worker|train|train-worker|folder|foreign|pickle|structure|settings|examples|impostors|cli|commands)\.js(\.map)?$/,
+    /^dist\/(vit|vitrine|search|all|worker|train|train-worker|folder|text|entities|foreign|pickle|structure|settings|examples|impostors|cli|commands)\.js(\.map)?$/,
     /^dist\/vit(\.train|\.full(?!\.scalar))?\.(scalar|(simd128|relaxed)(-threads)?)\.wasm$/,
     /^weights\/digits(-int8)?\.safetensors$/,
     /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
@@ -65,7 +65,7 @@ test("npm pack holds only the files that a user needs", () => {
   for (const path of packed)
     assert.ok(allowed.some((pattern) => pattern.test(path)), path);
   const modules = [...variants, ...full, ...threaded].flatMap((build) => [`dist/vit.${build}.wasm`, `dist/vit.train.${build.replace("full.", "")}.wasm`]);
-  for (const path of ["dist/vit.js", "dist/vitrine.js", "dist/search.js", "dist/train.js", "dist/train.d.ts", "dist/train-worker.js", "dist/vitrine.d.ts", "dist/worker.js", "dist/pickle.js", "dist/structure.js", "dist/settings.js", "dist/examples.js", "dist/folder.js", "dist/foreign.js", "dist/impostors.js", "dist/cli.js", "dist/commands.js", ...modules]) {
+  for (const path of ["dist/vit.js", "dist/vitrine.js", "dist/search.js", "dist/train.js", "dist/train.d.ts", "dist/train-worker.js", "dist/vitrine.d.ts", "dist/worker.js", "dist/pickle.js", "dist/structure.js", "dist/settings.js", "dist/examples.js", "dist/folder.js", "dist/text.js", "dist/entities.js", "dist/foreign.js", "dist/impostors.js", "dist/cli.js", "dist/commands.js", ...modules]) {
     assert.ok(packed.includes(path), path);
   }
 });
@@ -103,6 +103,7 @@ for (const [name, most, what] of [
   ["settings", 900, "reads settings beside the weights"],
   ["examples", 1660, "settles what is open by examples"],
   ["impostors", 1970, "recognises other files"],
+  ["entities", 7800, "knows HTML's names of characters"],
 ]) {
   test(`the bundle that ${what} is at most ${most} bytes, minified and gzipped, and imports nothing`, async (t) => {
     const bytes = await weigh(`${name}.js`);
@@ -114,13 +115,15 @@ for (const [name, most, what] of [
   });
 }
 
-test("the bundle that opens folders is at most 2700 bytes, minified and gzipped, and imports vit.js alone", async (t) => {
-  const bytes = await weigh("folder.js");
-  t.diagnostic(`folder.js: ${bytes} bytes minified and gzipped`);
-  assert.ok(bytes <= 2700);
-  assert.deepEqual([...(await minified("folder.js")).matchAll(/\bfrom\s*["'`](.*?)["'`]/g)].map(([, name]) => name), ["./vit.js"]);
-  assert.match(read("dist/vit.js").toString(), /\bimport\("\.\/folder\.js"\)/);
-});
+for (const [name, most, what] of [["folder", 2700, "opens folders"]]) {
+  test(`the bundle that ${what} is at most ${most} bytes, minified and gzipped, and imports vit.js alone`, async (t) => {
+    const bytes = await weigh(`${name}.js`);
+    t.diagnostic(`${name}.js: ${bytes} bytes minified and gzipped`);
+    assert.ok(bytes <= most);
+    assert.deepEqual([...(await minified(`${name}.js`)).matchAll(/\bfrom\s*["'`](.*?)["'`]/g)].map(([, name]) => name), ["./vit.js"]);
+    assert.match(read("dist/vit.js").toString(), new RegExp(`\\bimport\\("\\./${name}\\.js"\\)`));
+  });
+}
 
 test("the index is at most 2600 bytes, minified and gzipped, and a page that does not import it never loads it", async (t) => {
   const bytes = await weigh("search.js");
@@ -137,7 +140,7 @@ test("the index is at most 2600 bytes, minified and gzipped, and a page that doe
 });
 
 test("all JavaScript of a page, minified, and one wasm module are at most 80.1 KB, gzipped, by plain SIMD 77.5, and of the full edition 87.6", async (t) => {
-  const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli|^all|^commands|^vitrine|^search|^pickle|^folder|^foreign|^structure|^settings|^examples|^impostors|^train|^train-worker)\.js$/.test(name));
+  const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli|^all|^commands|^vitrine|^search|^pickle|^folder|^text|^entities|^foreign|^structure|^settings|^examples|^impostors|^train|^train-worker)\.js$/.test(name));
   const javascript = (await Promise.all(scripts.map(weigh))).reduce((sum, bytes) => sum + bytes, 0);
   for (const build of [...variants, ...threaded, ...full]) {
     const total = javascript + (await weigh(`vit.${build}.wasm`));
@@ -213,7 +216,7 @@ test("the package's types are only the public ones", () => {
   assert.deepEqual([...new Set(names)].sort(), [
     "Ablation", "Answers", "Attention", "AttentionShape", "Build", "Bytes", "Class", "Classification", "ClassifyOptions", "CompiledModule", "DetectOptions", "DetectedObject", "Detection", "Disposable", "Dom",
     "Drawing", "EmbedOptions", "Embedding", "Epoch", "Example", "Fetch", "Folder", "Found", "Freeze", "Head", "ImageInput", "Index", "IndexOptions", "LoadOptions", "Log", "Mapping", "Measured", "OverlayOptions", "Part", "PenPoint", "Pixels",
-    "Placement", "Prepare", "Recipe", "Replacement", "RolloutOptions", "RunOptions", "Score", "ScoreOptions", "Source", "Step", "SymbolConstructor", "TeachOptions", "Trace", "Trainer", "TrainerOptions",
+    "Placement", "Prepare", "Recipe", "Replacement", "RolloutOptions", "RunOptions", "Score", "ScoreOptions", "Source", "Step", "SymbolConstructor", "TeachOptions", "Tokenizer", "Trace", "Trainer", "TrainerOptions",
     "TrainerSource", "Variant", "Vit", "VitConfig", "VitError",
     "VitErrorCode", "WasmFiles", "WasmSource", "WeightsSource", "drawOverlay", "quantize", "score", "teach",
   ]);

@@ -10,12 +10,9 @@ import { isA } from "../base/kind.js";
 import { inNode } from "../base/node.js";
 import { reason, show, VitError } from "../errors.js";
 import { Incoming, read } from "./incoming.js";
-import { isPage, isPath, type NamedFile, type OpenFolder } from "./location.js";
-import { type Fetch, isMissing, open, type Opened, Opener, type Source, withFetch } from "./source.js";
+import { type Beside, isPage, isPath, type NamedFile, type OpenFolder } from "./location.js";
+import { type Fetch, isMissing, open, type Opened, Opener, withFetch } from "./source.js";
 import { joined, type WeightMap } from "./shards.js";
-
-/** Finds a folder's file by its name; undefined if there is certainly no such file. */
-type Get = (name: string) => Source | Opener | undefined;
 
 /** The names of weights. `any`: if a list has only one file with such an ending, it is read, whatever its name. */
 const SAFETENSORS = { file: "model.safetensors", ending: ".safetensors", any: /\.safetensors$/ };
@@ -44,14 +41,14 @@ export const openFolder: OpenFolder = async (source, signal, by) => {
         `${indexOf(SAFETENSORS)} or ${indexOf(PYTORCH)}, got ${names}`,
     );
   }
-  if (index) return { weights: shardsOf(index.weight_map ?? {}, get, SAFETENSORS), config, processor };
+  if (index) return { weights: shardsOf(index.weight_map ?? {}, get, SAFETENSORS), config, processor, beside: get };
   let onOpened!: (name: string) => void;
   const openedName = new Promise<string>((resolve) => (onOpened = resolve));
   const weights = new Opener((signal) => openFirst(get, onOpened, signal));
   const openClipConfig = openedName.then((name) =>
     !address || OPEN_CLIP.includes(name) ? readJson(get, "open_clip_config.json", signal) : undefined);
   openClipConfig.catch(() => {}); // whoever awaits it gets the error
-  return { weights, config: config ?? openClipConfig, processor };
+  return { weights, config: config ?? openClipConfig, processor, beside: get };
 };
 
 /**
@@ -60,7 +57,7 @@ export const openFolder: OpenFolder = async (source, signal, by) => {
  *
  * @param onOpened is called with the name of the opened file, or with "".
  */
-async function openFirst(get: Get, onOpened: (name: string) => void, signal?: AbortSignal): Promise<Opened> {
+async function openFirst(get: Beside, onOpened: (name: string) => void, signal?: AbortSignal): Promise<Opened> {
   let missing: unknown;
   for (const name of [SAFETENSORS.file, indexOf(PYTORCH), PYTORCH.file, ...OPEN_CLIP]) {
     const source = get(name);
@@ -117,10 +114,10 @@ function pushTo<Value>(lists: Map<string, Value[]>, key: string, value: Value): 
   else lists.set(key, [value]);
 }
 
-const hasWeights = (get: Get) =>
+const hasWeights = (get: Beside) =>
   [SAFETENSORS.file, indexOf(SAFETENSORS), indexOf(PYTORCH), PYTORCH.file, ...OPEN_CLIP].some(get);
 
-function fromFiles(files: readonly NamedFile[]): Get {
+function fromFiles(files: readonly NamedFile[]): Beside {
   const all = new Map<string, File[]>();
   for (const { name, file } of files) pushTo(all, name, file);
   const only = (format: WeightsFormat) => {
@@ -138,7 +135,7 @@ function fromFiles(files: readonly NamedFile[]): Get {
 }
 
 /** Makes addresses of names. Each name is one segment of a path: ours, or allowed by isName. */
-function fromAddress(folder: string | URL, node: boolean, by: Fetch | undefined): Get {
+function fromAddress(folder: string | URL, node: boolean, by: Fetch | undefined): Beside {
   if (isPath(folder, node)) return (name) => `${folder.replace(/\/?$/, "/")}${name}`;
   const base = baseOf(folder);
   return (name) => {
@@ -162,7 +159,7 @@ function baseOf(folder: string | URL): URL {
 }
 
 /** Reads a JSON file; undefined if it is missing, because only the weights are required. */
-async function readJson(get: Get, name: string, signal?: AbortSignal): Promise<Json | undefined> {
+async function readJson(get: Beside, name: string, signal?: AbortSignal): Promise<Json | undefined> {
   const source = get(name);
   if (!source) return undefined;
   const bytes = await read(source, MOST_JSON_BYTES, signal).catch((error: unknown) => {
@@ -174,7 +171,7 @@ async function readJson(get: Get, name: string, signal?: AbortSignal): Promise<J
 }
 
 /** Reads the processor of images. In transformers 5 it may be a part of a larger processor. */
-async function readProcessor(get: Get, signal?: AbortSignal): Promise<Json | undefined> {
+async function readProcessor(get: Beside, signal?: AbortSignal): Promise<Json | undefined> {
   const own = await readJson(get, "preprocessor_config.json", signal);
   if (own) return own;
   const all = await readJson(get, "processor_config.json", signal);
@@ -190,7 +187,7 @@ const isName = (name: string, ending: string) =>
   /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.,+@=()~ -]{0,200}$/u.test(name.slice(0, -ending.length));
 
 /** The files that an index names, each once, sorted by name. */
-function shardsOf(map: unknown, get: Get, format: WeightsFormat): Opener {
+function shardsOf(map: unknown, get: Beside, format: WeightsFormat): Opener {
   const { ending } = format;
   const index = indexOf(format);
   if (!isObject(map)) throw new VitError("bad_file", `${index}: expected a weight_map that names files`);

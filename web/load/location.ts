@@ -34,7 +34,12 @@ export interface Checkpoint {
   readonly config: Json | undefined | Promise<Json | undefined>;
   /** transformers' description of how a photo is prepared. */
   readonly processor: Json | undefined;
+  /** Finds its other files. */
+  readonly beside: Beside;
 }
+
+/** @internal Finds a folder's file by its name; undefined if there is certainly no such file. */
+export type Beside = (name: string) => Source | Opener | undefined;
 
 /** @internal What folder.ts does. */
 export type OpenFolder = (source: SourceLocation, signal?: AbortSignal, by?: Fetch) => Promise<Checkpoint>;

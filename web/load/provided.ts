@@ -9,6 +9,9 @@ export interface Bundles {
   readonly structure: typeof import("../foreign/structure/structure.js");
   readonly impostors: typeof import("./impostors.js");
   readonly pickle: typeof import("../foreign/pickle/pickle.js");
+  /** text.ts, which lies above this room. */
+  readonly text: unknown;
+  readonly entities: typeof import("../text/entities.js");
 }
 
 export const provided: { all?: Bundles } = {};

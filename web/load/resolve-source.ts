@@ -1,7 +1,7 @@
 /** Finds the weights, the config and the `prepare` in what a call of load gives. */
 import { takeOptions, VitError } from "../errors.js";
 import { impostorsBundle, missing } from "./bundles.js";
-import { fileAt, type Folder, locationOf } from "./location.js";
+import { type Beside, fileAt, type Folder, locationOf } from "./location.js";
 import { provided } from "./provided.js";
 import { copyConfig, readConfig, toJson, type WeightsSource } from "./read-config.js";
 import { type Fetch, isMissing, type Opener, reopenable, type Source } from "./source.js";
@@ -16,6 +16,8 @@ export interface LoadSource {
   readonly prepare: string | undefined;
   /** Whether it is a folder, which a library wrote. */
   readonly isFolder: boolean;
+  /** The other files of a folder. */
+  readonly beside: Beside | undefined;
   /** The error, with advice if the files may be elsewhere. */
   withAdvice(error: unknown): Promise<unknown>;
 }
@@ -42,7 +44,7 @@ export async function resolveSource(
     const advice = (await impostorsBundle())?.hubAdvice(String(location)) ?? "";
     return advice ? new VitError(error.code, error.message + advice, { cause: error.cause }) : error;
   };
-  return { weights: folder?.weights ?? file!, config, prepare, isFolder: folder !== undefined, withAdvice };
+  return { weights: folder?.weights ?? file!, config, prepare, isFolder: folder !== undefined, beside: folder?.beside, withAdvice };
 }
 
 /** Opens folders. It is not in bundles.ts, which this bundle needs itself. */

@@ -76,7 +76,7 @@ export async function wasm(kind = release) {
 }
 
 /** Modules that vit.js loads only when it needs them (web/load/bundles.ts), and their sources. */
-const lazyModules = { foreign: "foreign/foreign", pickle: "foreign/pickle/pickle", structure: "foreign/structure/structure", examples: "foreign/examples", settings: "foreign/settings", impostors: "load/impostors" };
+const lazyModules = { foreign: "foreign/foreign", pickle: "foreign/pickle/pickle", structure: "foreign/structure/structure", examples: "foreign/examples", settings: "foreign/settings", impostors: "load/impostors", entities: "text/entities" };
 
 /**
  * Builds dist/. The API is one file, training another. The workers, the modules that load later and the command are
@@ -85,7 +85,7 @@ const lazyModules = { foreign: "foreign/foreign", pickle: "foreign/pickle/pickle
 export async function dist(kind = release) {
   generate();
   const folder = join(root, kind.dist);
-  const sources = readdirSync(join(root, "web")).filter((name) => /\.ts$|^tsconfig|^(base|engine|foreign|generated|load|train)$/.test(name));
+  const sources = readdirSync(join(root, "web")).filter((name) => /\.ts$|^tsconfig|^(base|engine|foreign|generated|load|text|train)$/.test(name));
   await step(`package in ${kind.dist}`, {
     inputs: [
       ...sources.map((name) => `web/${name}`),
@@ -96,7 +96,7 @@ export async function dist(kind = release) {
     ],
     outputs: [
       ...(kind.debug ? [] : ["dist/vitrine.d.ts", ...SUBPATHS.flatMap((name) => [`dist/${name}.d.ts`, `${name}/package.json`])]),
-      ...["vit", "vitrine", "search", "all", "folder", "worker", ...(kind.debug ? [] : ["train", "train-worker"]), "cli", "commands", ...Object.keys(lazyModules)].map((name) => `${kind.dist}/${name}.js`),
+      ...["vit", "vitrine", "search", "all", "folder", "text", "worker", ...(kind.debug ? [] : ["train", "train-worker"]), "cli", "commands", ...Object.keys(lazyModules)].map((name) => `${kind.dist}/${name}.js`),
       ...wasmFiles(kind).map(({ file }) => `${kind.dist}/${file}`),
     ],
   }, async () => {
@@ -118,7 +118,7 @@ function mapWithSources(file) {
 }
 
 /**
- * Lets folder.js and search.js, which are loaded later or never, import what they share with vit.js from it: without
+ * Lets folder.js, text.js and search.js, which are loaded later or never, import what they share with vit.js from it: without
  * that import, it would be a file of its own. But the writer of files, which vit.js has no use for, search.js has itself.
  */
 const besideVit = {
@@ -126,17 +126,17 @@ const besideVit = {
   resolveId: (id, importer) => (/safetensors\.mjs$/.test(id) && importer?.endsWith("/web/search.ts") ? `${WRITER}?own` : undefined),
   load: (id) => (id === `${WRITER}?own` ? readFileSync(WRITER, "utf8") : undefined),
   transform: (code, id) => {
-    const [, folder] = id.match(/\/web\/(load\/folder|search)\.ts$/) ?? [];
-    return folder && { code: `import "${folder === "search" ? "." : ".."}/vit.js"; ${code}`, map: null };
+    const [, file] = id.match(/\/web\/(load\/folder|text\/text|search)\.ts$/) ?? [];
+    return file && { code: `import "${file === "search" ? "." : ".."}/vit.js"; ${code}`, map: null };
   },
 };
 const WRITER = join(root, "web/base/safetensors.mjs");
 
 async function bundles(kind) {
   // The others import what they share with vit.js from it, so that vit.js stays one file.
-  const library = { vit: "web/vit.ts", vitrine: "web/vitrine.ts", search: "web/search.ts", all: "web/all.ts", folder: "web/load/folder.ts", ...(!kind.debug && { train: "web/train.ts" }) };
+  const library = { vit: "web/vit.ts", vitrine: "web/vitrine.ts", search: "web/search.ts", all: "web/all.ts", folder: "web/load/folder.ts", text: "web/text/text.ts", ...(!kind.debug && { train: "web/train.ts" }) };
   await bundle(kind, library, {
-    external: /\/(folder|foreign|pickle|structure|settings|examples|impostors)\.js$/,
+    external: /\/(folder|text|entities|foreign|pickle|structure|settings|examples|impostors)\.js$/,
     paths: (id) => id.replace(/.*\//, "./"),
     plugins: [besideVit],
   });
