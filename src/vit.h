@@ -320,7 +320,7 @@ typedef struct vit_loader vit_loader;
  * matrix_patches  patch_embed.proj.weight may be a matrix (D,C·P·Q)
  * tensors         the tensors whose rows make a parameter: one; for qkv also three, or two (q, kv).
  *                 A parameter that the model need not have is had if the file has its tensors.
- * transposed      ["head.weight"] if that tensor is (D,K)
+ * transposed      "head.weight" if that tensor is (D,K), "text.proj.weight" if that one is (D,P)
  * skipped         tensors that the model does not need; each other one makes one parameter
  * The loader borrows both texts until vit_open_end.
  * → *out: a loader, which vit_open_end frees; NULL on failure.

@@ -137,16 +137,29 @@ static vit_status read_entries(struct reader *r) {
     return VIT_OK;
 }
 
+/* The matrices that may be transposed: the projections of an image and of a text in OpenAI's CLIP. */
+static const char *const MAY_TRANSPOSE[] = {"head.weight", "text.proj.weight"};
+enum { MAY_TRANSPOSE_COUNT = sizeof MAY_TRANSPOSE / sizeof *MAY_TRANSPOSE };
+
+bool map_transposes(const struct tensor_map *map, const char *name) {
+    for (size_t i = 0; i < MAY_TRANSPOSE_COUNT; i++)
+        if (map->transposed >> i & 1 && !strcmp(MAY_TRANSPOSE[i], name)) return true;
+    return false;
+}
+
 static vit_status read_lists(struct reader *r) {
     struct json value;
     struct name name;
     for (struct json_walk walk = json_walk(&r->members[TRANSPOSED]);
          json_next(&walk, NULL, &value);) {
-        if (!json_is(&value, "head.weight"))
-            return vit_fail(r->why, VIT_BAD_ARGUMENT,
-                            "map: transposed: expected only \"head.weight\", got %t", value.text,
-                            value.size);
-        r->map->transposed = true;
+        size_t i = 0;
+        while (i < MAY_TRANSPOSE_COUNT && !json_is(&value, MAY_TRANSPOSE[i])) i++;
+        if (i == MAY_TRANSPOSE_COUNT)
+            return vit_fail(
+                r->why, VIT_BAD_ARGUMENT,
+                "map: transposed: expected \"head.weight\" or \"text.proj.weight\", got %t",
+                value.text, value.size);
+        r->map->transposed |= 1u << i;
     }
     for (struct json_walk walk = json_walk(&r->members[SKIPPED]); json_next(&walk, NULL, &value);) {
         const struct st_tensor *t;

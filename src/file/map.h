@@ -19,7 +19,7 @@ struct tensor_map {
     const char *family;  /* for messages */
     bool strict;         /* shapes must agree in dimensions of 1, too */
     bool matrix_patches; /* the patches' projection may be a matrix (D,C·P·Q) */
-    bool transposed;     /* the head's matrix is (D,K), not (K,D) */
+    unsigned transposed; /* bits: which of the matrices that may be are transposed */
     char *text;          /* of all names */
 };
 
@@ -36,6 +36,8 @@ size_t map_sources(const struct st_tensor *sources[MAP_SOURCES], const struct te
                    const char *name);
 /* → the first of them; NULL if the file lacks one. */
 const struct st_tensor *map_find(const struct tensor_map *map, const char *name);
+/* Whether parameter `name` is a matrix (N,K) whose tensor is (K,N). */
+bool map_transposes(const struct tensor_map *map, const char *name);
 /* → the name (size) of a tensor that parameter `name` needs and the file lacks. */
 const char *map_missing(size_t *size, const struct tensor_map *map, const char *name);
 

@@ -182,16 +182,11 @@ static bool is_linear(const struct param *param, const struct st_tensor *t) {
            t->shape[1] == param->count / param->shape[0];
 }
 
-/* Whether the tensor is the head's matrix as (D,K), not as (K,D). */
-static bool is_transposed(const struct param *param, const struct tensor_map *map) {
-    return map->transposed && !strcmp(param->name, "head.weight");
-}
-
 /* param: what the tensor must be. part: it is one of several tensors of a parameter, and `param`
  * has only its rows. */
 static vit_status check_tensor(const struct param *param, const struct st_tensor *t, bool part,
                                const struct tensor_map *map, const vit_config *c, vit_error *why) {
-    if (is_transposed(param, map)) {
+    if (map_transposes(map, param->name)) {
         const size_t shape[] = {param->K, param->N};
         if (t->rank == 2 && !memcmp(t->shape, shape, sizeof shape))
             return check_type(param, t, true, c, why);
@@ -316,7 +311,7 @@ static vit_status place_param(struct placement *places, const struct param *para
                                                  .scales = NO_SCALES,
                                                  .row = row,
                                                  .channels_last = turned,
-                                                 .transposed = is_transposed(param, map)};
+                                                 .transposed = map_transposes(map, param->name)};
     }
     return VIT_OK;
 }

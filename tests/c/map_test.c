@@ -221,7 +221,7 @@ static const struct spoiled LIES[] = {
      "\"cls_token\" is there twice"},
     {"skipped and then needed", CLASS ",", "", VIT_BAD_TENSOR, "\"cls_token\": is missing"},
     {"a norm transposed", "\"transposed\":[", "\"transposed\":[\"norm.weight\"", VIT_BAD_ARGUMENT,
-     "only \"head.weight\", got \"norm.weight\""},
+     "or \"text.proj.weight\", got \"norm.weight\""},
     {"a number transposed", "\"transposed\":[", "\"transposed\":[1", VIT_BAD_ARGUMENT, "got 1"},
     {"a head that is not transposed", "\"transposed\":[", "\"transposed\":[\"head.weight\"",
      VIT_BAD_TENSOR, "\"head.weight\": expected shape (4,2), got (2,4)"},
