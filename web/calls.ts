@@ -6,7 +6,7 @@ import type { VitConfig } from "./config.js";
 import { kindOf, show, takeOptions, VitError } from "./errors.js";
 import { MOST_PATCHES, MOST_SIDE } from "./generated/config.js";
 import { type ImageInput, noImage, type Placement } from "./images.js";
-import type { Fetch } from "./load/source.js";
+import type { Fetch, Source, Tokenizer } from "./load/source.js";
 import type { WasmSource } from "./engine/compile.js";
 import type { WasmFiles } from "./engine/files.js";
 import type { Variant } from "./engine/module.js";
@@ -38,6 +38,11 @@ export interface LoadOptions {
    * `(address, init) => fetch(address, { ...init, headers: { authorization } })`.
    */
   fetch?: Fetch;
+  /**
+   * How {@link Vit.embedText} makes ids of texts, if the model's folder does not hold that: a `tokenizer.json`, or
+   * OpenAI's `bpe_simple_vocab_16e6.txt.gz`, or a tokenizer of the package @huggingface/tokenizers.
+   */
+  tokenizer?: Tokenizer | Source;
   /** Aborts the loading. `load` then rejects with the signal's reason. */
   signal?: AbortSignal;
   /** Called while the weights arrive, with numbers of bytes. `total` is 0 while it is unknown. */
@@ -50,6 +55,9 @@ export interface LoadOptions {
    */
   examples?: readonly { readonly image: ImageInput; readonly logits?: ArrayLike<number>; readonly label?: string | number }[];
 }
+
+/** A text, or its ids with those that the model wants before and after it. */
+export type TextInput = string | ArrayLike<number>;
 
 export interface EmbedOptions {
   /** Keeps the attention of every layer, or of these layers, counted from 0. */
@@ -76,6 +84,11 @@ export interface ClassifyOptions extends EmbedOptions {
    * runs alone, twice, and back once for each class.
    */
   relevance?: boolean | readonly (number | string)[];
+  /**
+   * Texts that take the place of the classes, such as "a photo of a cat": of CLIP and SigLIP, whose probabilities are
+   * those of the model's own code. SigLIP's do not exclude each other.
+   */
+  labels?: readonly TextInput[];
   /** Leaves parts of the model out of this call. */
   ablate?: Ablation;
   /**
@@ -164,6 +177,12 @@ export interface Embedding {
   attention?: Attention;
 }
 
+export interface TextEmbedding {
+  /** (texts, width): the vectors that images are compared with, each of length 1. */
+  embeds: Float32Array;
+  width: number;
+}
+
 export interface DetectOptions extends EmbedOptions {
   /** The least `p` of the objects that are returned: 0 to 1, 0.9 by default. */
   threshold?: number;
@@ -202,13 +221,13 @@ export interface Detection {
 }
 
 /** @internal */
-export const LOAD_OPTIONS = ["wasm", "variant", "worker", "threads", "fetch", "signal", "onProgress", "examples"] as const;
+export const LOAD_OPTIONS = ["wasm", "variant", "worker", "threads", "fetch", "tokenizer", "signal", "onProgress", "examples"] as const;
 /** @internal */
 export const EMBED_OPTIONS = ["attention", "size", "keepInput", "signal"] as const;
 /** @internal */
 export const DETECT_OPTIONS = ["threshold", ...EMBED_OPTIONS] as const;
 /** @internal */
-export const CLASSIFY_OPTIONS = ["topK", "trace", "relevance", "ablate", "replace", ...EMBED_OPTIONS] as const;
+export const CLASSIFY_OPTIONS = ["topK", "labels", "trace", "relevance", "ablate", "replace", ...EMBED_OPTIONS] as const;
 
 /** @internal An image's name in messages. */
 export const nameOf = (index: number, count: number) => (count > 1 ? `image ${index}` : "image");

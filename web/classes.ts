@@ -12,18 +12,21 @@ export interface Class {
   p: number;
 }
 
+/** The keys that make answers of logits. */
+type Judged = Readonly<Pick<VitConfig, "labels" | "classes" | "problem_type" | "temperature" | "doubt">>;
+
 /** @internal What `vit_answers` of src/stages/logits.c computes, in double precision; then sorted. */
-export function rank(logits: Float32Array, config: Readonly<VitConfig>): Class[] {
+export function rank(logits: Float32Array, config: Judged): Class[] {
   const all = answers(logits, config);
   return all.map((p, index) => ({ label: config.labels[index]!, index, p })).sort((a, b) => b.p - a.p);
 }
 
 /** @internal How much a model doubts its answer, from 0 to 1; undefined if its config has no doubt. */
-export const doubtOf = (logits: Float32Array, { doubt, classes }: Readonly<VitConfig>): number | undefined =>
+export const doubtOf = (logits: Float32Array, { doubt, classes }: Judged): number | undefined =>
   doubt ? 1 / (1 + Math.exp(-logits[classes]!)) : undefined;
 
 /** One number a class, in the model's order. */
-function answers(all: Float32Array, config: Readonly<VitConfig>): number[] {
+function answers(all: Float32Array, config: Judged): number[] {
   const { problem_type, temperature, classes } = config, logits = all.subarray(0, classes);
   if (problem_type === "regression") return [...logits];
   if (problem_type === "multi_label_classification") {

@@ -2,6 +2,7 @@ import { Attention } from "./attention.js";
 import {
   relevanceClasses, resized, CLASSIFY_OPTIONS, type Classification, type ClassifyOptions, DETECT_OPTIONS, type DetectOptions, type Detection,
   EMBED_OPTIONS, type Embedding, type EmbedOptions, judge, objectsOf, attentionLayers, ablationMasks, listOf, LOAD_OPTIONS, type LoadOptions, nameOf,
+  type TextEmbedding, type TextInput,
 } from "./calls.js";
 import { isPlain } from "./base/json.js";
 import { checkEnvironment } from "./base/needs.js";
@@ -17,23 +18,25 @@ import type { WeightsSource } from "./load/read-config.js";
 import { buildPlan } from "./engine/choose.js";
 import { MODELS } from "./engine/models.js";
 import { type LoadPlan, start, type Started } from "./engine/start.js";
-import { examplesBundle } from "./load/bundles.js";
+import { examplesBundle, missing } from "./load/bundles.js";
+import { provided } from "./load/provided.js";
 import { isWeightsSource, resolveSource } from "./load/resolve-source.js";
 import type { Variant } from "./engine/module.js";
 import type { Model, Result, Wants } from "./engine/model.js";
 import type { Shape } from "./engine/shape.js";
+import type * as TextBundle from "./text/text.js";
 import { Trace } from "./trace.js";
 
 export { Attention, type AttentionShape, type Head, type RolloutOptions } from "./attention.js";
 export type {
-  Ablation, Classification, ClassifyOptions, DetectedObject, Detection, DetectOptions, Embedding, EmbedOptions, LoadOptions, Replacement,
+  Ablation, Classification, ClassifyOptions, DetectedObject, Detection, DetectOptions, Embedding, EmbedOptions, LoadOptions, Replacement, TextEmbedding, TextInput,
 } from "./calls.js";
 export type { Class } from "./classes.js";
 export type { Mapping, Prepare, VitConfig } from "./config.js";
 export { VitError, type VitErrorCode } from "./errors.js";
 export type { WeightsSource } from "./load/read-config.js";
 export type { Folder } from "./load/location.js";
-export type { Fetch, Source } from "./load/source.js";
+export type { Fetch, Source, Tokenizer } from "./load/source.js";
 export type { Drawing, ImageInput, PenPoint, Pixels, Placement } from "./images.js";
 export { drawOverlay, type OverlayOptions } from "./overlay.js";
 export { Trace } from "./trace.js";
@@ -68,10 +71,10 @@ export class Vit {
   readonly variant: Variant;
   /** How many threads share the work. */
   readonly threads: number;
-  readonly #model: Model;
+  #model: Model;
   readonly #projection: Origin["projection"];
   #memory: number;
-  readonly #plan: LoadPlan;
+  #plan: LoadPlan;
   #running: Started["running"] | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #disposed = false;
@@ -95,15 +98,15 @@ export class Vit {
    * });
    */
   static async load(source: Source | Folder | WeightsSource, options: LoadOptions = {}): Promise<Vit> {
-    const own = takeOptions("load", options, LOAD_OPTIONS);
+    const { examples, ...own } = takeOptions("load", options, LOAD_OPTIONS);
     const thrown: unknown[] = []; // by onProgress
     const isCallerError = (error: unknown) => thrown.includes(error) || isReasonOf(own.signal)(error);
     return guarded("load", isCallerError, async () => {
-      if (!own.examples) return Vit.#load(source, own, thrown);
+      if (!examples) return Vit.#load(source, own, thrown);
       const { config = {}, ...parts } = isWeightsSource(source) ? source : { weights: source };
       if (!isPlain(config)) throw new VitError("bad_argument", `examples: expected a config that is an object, got ${show(config)}`);
       return (await examplesBundle()).settle<ImageInput, Vit>(
-        own.examples,
+        examples,
         (answers) => Vit.#load({ ...parts, config: { ...config, ...answers } }, own, thrown),
         (message, cause) => new VitError("bad_config", message, { cause }),
       );
@@ -115,7 +118,7 @@ export class Vit {
     options: LoadOptions,
     thrown: unknown[],
   ): Promise<Vit> {
-    const { fetch, signal, onProgress } = options;
+    const { fetch, signal, onProgress, tokenizer } = options;
     checkEnvironment();
     const build = buildPlan(MODELS, options);
     signal?.throwIfAborted();
@@ -129,7 +132,7 @@ export class Vit {
         throw error;
       }
     };
-    const plan: LoadPlan = { ...weights, ...build };
+    const plan: LoadPlan = { ...weights, ...build, tokenizer, fetch };
     const opening = start(plan, { signal, onProgress: progress });
     const started = await abortable(opening, signal).catch((error: unknown) => {
       failed = true;
@@ -204,28 +207,29 @@ export class Vit {
     const shape = resized(this.#model.shape, options.size, this.config);
     const { depth, classes, detections } = shape;
     if (detections > 0) throw new VitError("unsupported", "classify: this model finds objects; use detect");
-    if (classes === 0) {
+    const { labels, signal } = options;
+    if (classes === 0 && !labels) {
       throw new VitError("unsupported", "classify: this model has no head, so it cannot classify; use embed");
     }
-    const topK = options.topK ?? classes;
+    const topK = options.topK ?? (labels?.length || classes);
     if (!Number.isInteger(topK) || topK < 1) {
       throw new VitError("bad_option", `topK: expected a whole number from 1, got ${show(topK)}`);
     }
     const relevance = relevanceClasses(options.relevance, this.config);
     const layers = attentionLayers(options.attention ?? relevance !== undefined, depth);
     const without = ablationMasks(options, shape);
+    const byLabels = labels && (await this.#withTexts("judge", labels, options));
     const wants = {
       attention: layers,
-      tokens: false,
+      tokens: byLabels !== undefined && this.#projection === "pooled",
       trace: Boolean(options.trace),
       ...(options.keepInput === false && { bare: true }),
       ...(relevance !== undefined && { relevance }),
       ...(without && { without }),
     };
-    const outputs = await this.#run(images, shape, wants, options.signal);
-    return outputs.map(({ input, placement, logits, attention, trace, relevance, milliseconds }) => ({
-      ...judge(logits, this.config, topK),
-      logits,
+    const outputs = await this.#run(images, shape, wants, signal);
+    return outputs.map(({ input, placement, logits, pooled, attention, trace, relevance, milliseconds }) => ({
+      ...(byLabels ? byLabels(this.#projection === "head" ? logits : pooled!, topK) : { ...judge(logits, this.config, topK), logits }),
       ...(input && { input }),
       placement,
       ...((attention ?? relevance) && { attention: this.#attention(attention, layers, shape, relevance) }),
@@ -267,6 +271,27 @@ export class Vit {
       placement,
       ...(attention && { attention: this.#attention(attention, layers, shape) }),
     } as Embedding;
+  }
+
+  /**
+   * Turns texts into the vectors that images are compared with, by the text tower of CLIP or SigLIP. The first call
+   * reads the weights again, because `load` leaves that tower out.
+   *
+   * @param texts each a text, or its ids; a text that is too long loses its end.
+   * @throws {VitError} as {@link Vit.load}, and code `bad_argument` for other texts, or without a tokenizer.
+   * @example
+   * const { embeds, width } = await vit.embedText(["a photo of a cat", "a photo of a dog"]);
+   */
+  async embedText(texts: readonly TextInput[], options: Pick<EmbedOptions, "signal"> = {}): Promise<TextEmbedding> {
+    const own = takeOptions("embedText", options, ["signal"]);
+    return guarded("embedText", isReasonOf(own.signal), () => this.#withTexts("embed", texts, own));
+  }
+
+  #withTexts<Call extends "embed" | "judge">(call: Call, texts: readonly TextInput[], options: ClassifyOptions): Promise<ReturnType<TextBundle.Texts[Call]>> {
+    const all = Array.isArray(texts) ? [...(texts as TextInput[])] : texts; // because the caller may change the list
+    const { signal } = options;
+    return this.#hold(signal, async () => (await textBundle()).textsOf(this, this.#plan, this.#projection, (work, changed) =>
+      abortable(this.#turn(signal, ({ session }) => work(session, this.#model.config), changed), signal))[call](all, options) as ReturnType<TextBundle.Texts[Call]>);
   }
 
   /**
@@ -344,11 +369,16 @@ export class Vit {
     signal: AbortSignal | undefined,
   ): Promise<Result[]> {
     const all = listOf(images);
+    return this.#hold(signal, () => this.#runAll(all, shape, { ...wants, size: [shape.rows, shape.columns] }, signal));
+  }
+
+  /** Keeps the model while the work lasts. */
+  async #hold<Value>(signal: AbortSignal | undefined, work: () => Promise<Value>): Promise<Value> {
     signal?.throwIfAborted();
     if (this.#disposed) throw new VitError("disposed", "this Vit was disposed; load another");
     this.#calls++;
     try {
-      return await this.#runAll(all, shape, { ...wants, size: [shape.rows, shape.columns] }, signal);
+      return await work();
     } finally {
       this.#calls--;
       this.#closeIfIdle();
@@ -395,22 +425,38 @@ export class Vit {
     signal: AbortSignal | undefined,
   ): Promise<Result[]> {
     const ready = await pictures;
+    return this.#turn(signal, ({ session }) => {
+      const copied = session.remote || wants.copied === true; // because maps on the heap cannot be sent
+      return session.call("run", [ready, { ...wants, copied }], ready.map((picture) => memoryOf(picture).buffer));
+    });
+  }
+
+  /** Works with a model that runs, when it is this call's turn. If its plan has to change, it is loaded again. */
+  #turn<Value>(signal: AbortSignal | undefined, work: (running: Started["running"]) => Value | Promise<Value>, changed = (plan: LoadPlan) => plan): Promise<Value> {
     const turn = this.#queue.then(async () => {
       signal?.throwIfAborted();
-      if (!this.#running?.alive) {
+      const plan = changed(this.#plan);
+      if (!this.#running?.alive || plan !== this.#plan) {
         this.#running?.close();
-        this.#running = (await start(this.#plan)).running;
+        this.#running = undefined; // if it does not start, the next call tries again
+        const { running, model } = await start(plan);
+        this.#running = running;
+        this.#model = model;
+        this.#memory = model.memory;
+        this.#plan = plan;
         this.#closeIfIdle(); // because the call may have been aborted, and the Vit disposed, meanwhile
         signal?.throwIfAborted();
       }
-      const { session } = this.#running;
-      const copied = session.remote || wants.copied === true; // because maps on the heap cannot be sent
-      return session.call("run", [ready, { ...wants, copied }], ready.map((picture) => memoryOf(picture).buffer));
+      return work(this.#running);
     });
     this.#queue = turn.then(() => {}, () => {}); // without the results, so that they can be freed
     return turn;
   }
 }
+
+/** Runs models with texts. It is not in bundles.ts, because this bundle lies above. */
+const textBundle = async () =>
+  (provided.all?.text as typeof TextBundle | undefined) ?? import("./text/text.js").catch(missing("text.js"));
 
 declare global {
   // Declared here for TypeScript before 5.2, and for programs whose `lib` lacks esnext.disposable.

@@ -20,6 +20,7 @@ export const classify: PhotoCommand = {
       value: "K",
       help: `print the K most likely classes; ${DEFAULT_LINES} by default, ${DEFAULT_JSON} with JSON`,
     },
+    labels: { value: "TEXTS", help: 'texts in place of the classes, such as "a photo of a cat,a photo of a dog": of CLIP and SigLIP' },
     ...SIZE_OPTION,
     ...SHARD_OPTION,
   },
@@ -28,7 +29,8 @@ export const classify: PhotoCommand = {
     const json = lines || values["json"] === true;
     const top = textOf(values, "top");
     const topK = top === undefined ? (json ? DEFAULT_JSON : DEFAULT_LINES) : whole("--top", top, 1);
-    const options = { topK, ...sizeOf(values) };
+    const labels = textOf(values, "labels")?.split(",").map((text) => text.trim());
+    const options = { topK, ...(labels && { labels }), ...sizeOf(values) };
     return async ({ vit, photos, terminal }) => {
       const answers: Answer[] = [];
       for await (const group of photos.groups(files)) {

@@ -25,6 +25,9 @@ export const EXPORTS = [
   "vitw_project",
 ] as const;
 
+/** The functions in src/wasm/exports.words, which only the full edition has. */
+type WordsExports = Functions<["vitw_words", "vitw_ids", "vitw_force", "vitw_write", "vitw_step", "vitw_embed"]>;
+
 type Exports = HeapExports & Functions<typeof EXPORTS> & ThreadExports;
 
 /** The words that are addresses of floats. */
@@ -80,6 +83,33 @@ export class ModelSession extends Session<(typeof SESSION_WORDS)[number], Export
     const milliseconds = (performance.now() - start) / pictures.length;
     const memory = this.heap.size;
     return results.map((result) => ({ ...result, milliseconds, memory }));
+  }
+
+  /**
+   * Calls a function of src/wasm/words.c with token ids.
+   *
+   * @param wanted words of src/wasm/words.def by their positions, each with how many numbers its address has; 0: it is no address
+   * @returns their numbers, whose bits may be floats'
+   */
+  words(
+    call: keyof WordsExports,
+    args: readonly number[],
+    ids: Uint32Array,
+    wanted: readonly (readonly [word: number, count: number])[],
+  ): Uint32Array<ArrayBuffer>[] {
+    const { heap } = this, exports = this.exports as Exports & WordsExports;
+    const numbers = (address: number, count: number) => new Uint32Array(exports.memory.buffer, address, count);
+    return heap.watched(() => {
+      const room = ids.length > 0 ? exports.vitw_ids(ids.length) >>> 0 : 0;
+      if (room > 0) numbers(room, ids.length).set(ids);
+      else if (ids.length > 0) throw noMemory(ids.byteLength, "the tokens");
+      heap.check(exports[call](...args));
+      const first = exports.vitw_words() >>> 0;
+      return wanted.map(([word, count]) => {
+        const value = numbers(first + word * FLOAT_BYTES, 1);
+        return count > 0 ? numbers(value[0]!, count).slice() : value.slice();
+      });
+    });
   }
 
   #compute(pictures: readonly Picture[], wants: Wants): void {

@@ -1,9 +1,10 @@
 /** Starts a model from a source of weights. Every step begins as soon as possible. */
 import type { Origin } from "../config.js";
-import { readHeader } from "../load/header.js";
+import type { Foreign } from "../foreign/checkpoint.js";
+import { type Header, readHeader } from "../load/header.js";
 import { identify } from "../load/identify.js";
 import type { Incoming } from "../load/incoming.js";
-import type { ReadOptions } from "../load/source.js";
+import type { Fetch, ReadOptions, Source, Tokenizer } from "../load/source.js";
 import type { LoadSource } from "../load/resolve-source.js";
 import { openWeights } from "../load/weights.js";
 import type { BuildPlan } from "./choose.js";
@@ -13,7 +14,13 @@ import type { ModelSession } from "./model-session.js";
 import { Running } from "./running.js";
 
 /** A source that can be opened again, because a model is loaded again after a failure. */
-export interface LoadPlan extends BuildPlan<ModelSession>, LoadSource {}
+export interface LoadPlan extends BuildPlan<ModelSession>, LoadSource {
+  /** Adds the text tower to a model of another library; undefined: it is left out. */
+  readonly tower?: (model: Foreign, header: Header) => Promise<Foreign>;
+  /** See LoadOptions. */
+  readonly tokenizer?: Tokenizer | Source | undefined;
+  readonly fetch?: Fetch | undefined;
+}
 
 export interface Started {
   readonly running: Running<ModelSession>;
@@ -23,7 +30,7 @@ export interface Started {
 
 export async function start(plan: LoadPlan, options: ReadOptions = {}): Promise<Started> {
   const opening = openWeights(plan.weights, options);
-  const identifying = Promise.all([opening, plan.config]).then(([file, config]) => identify(file, config, plan.prepare));
+  const identifying = Promise.all([opening, plan.config]).then(([file, config]) => identify(file, config, plan.prepare, plan.tower));
   const starting = Running.start(plan, {
     int8: async () => (await readHeader(await opening)).hasInt8,
     memory: async () => memoryFor(await opening),

@@ -5,7 +5,7 @@
 import type { Json } from "../base/json.js";
 import type { Mapping, Origin } from "../config.js";
 import { addedTo, append, fileOf } from "./added.js";
-import { asTimms, type Checkpoint, findFamily, type Foreign, type Header, noFamily, type Pieces, tensorsOf } from "./checkpoint.js";
+import { asTimms, Checkpoint, findFamily, type Foreign, type Header, noFamily, type Pieces, tensorsOf } from "./checkpoint.js";
 import type { Family } from "./family.js";
 import { Refusal } from "./refusal.js";
 import type { Bytes } from "./structure/structure.js";
@@ -17,6 +17,8 @@ import { complete, isWhole, MOST_DEPTH } from "./sizes.js";
 import { ofTimm } from "./timm.js";
 import { ofTransformers, typeOf } from "./transformers.js";
 import { pair, wordOf } from "./words.js";
+
+export { Checkpoint, tensorsOf };
 
 export interface ConfigSources {
   /** The folder's config, and the caller's, whose keys win. Each may be in another library's words. */

@@ -13,20 +13,7 @@ import { SIGLIP_TYPES } from "./transformers-siglip.js";
 import { DINOV3_TYPES } from "./transformers-dinov3.js";
 import { VIT_TYPES } from "./transformers-vit.js";
 import { YOLOS_TYPES } from "./transformers-yolos.js";
-import { definedMembers, meaning, objectOr, pair, unknownName, wordOf } from "./words.js";
-
-const ACTIVATIONS = {
-  gelu: "gelu",
-  gelu_python: "gelu",
-  gelu_new: "gelu_tanh",
-  gelu_fast: "gelu_tanh",
-  gelu_accurate: "gelu_tanh",
-  gelu_python_tanh: "gelu_tanh",
-  gelu_pytorch_tanh: "gelu_tanh",
-  quick_gelu: "quick_gelu",
-  relu: "relu",
-  silu: "silu",
-} as const;
+import { ACTIVATIONS, definedMembers, meaning, objectOr, pair, unknownName, wordOf } from "./words.js";
 
 const TYPES = { ...VIT_TYPES, ...BEIT_TYPES, ...CLIP_TYPES, ...SIGLIP_TYPES, ...DINOV3_TYPES, ...BLIP_TYPES, ...YOLOS_TYPES } as const;
 

@@ -3,6 +3,20 @@ import { hasOwn, show } from "../errors.js";
 import { isObject, type Json } from "../base/json.js";
 import { Refusal } from "./refusal.js";
 
+/** Our words for transformers' activations. */
+export const ACTIVATIONS = {
+  gelu: "gelu",
+  gelu_python: "gelu",
+  gelu_new: "gelu_tanh",
+  gelu_fast: "gelu_tanh",
+  gelu_accurate: "gelu_tanh",
+  gelu_python_tanh: "gelu_tanh",
+  gelu_pytorch_tanh: "gelu_tanh",
+  quick_gelu: "quick_gelu",
+  relu: "relu",
+  silu: "silu",
+} as const;
+
 /** Our value for a key's word. */
 export function meaning<Value>(
   key: string,

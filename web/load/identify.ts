@@ -6,7 +6,7 @@ import { hasOwn } from "../errors.js";
 import { PLAIN } from "../generated/plain.js";
 import type { Foreign } from "../foreign/checkpoint.js";
 import { asVitError, settingsBundle, foreignBundle, structureBundle } from "./bundles.js";
-import { readHeader } from "./header.js";
+import { type Header, readHeader } from "./header.js";
 import { Incoming } from "./incoming.js";
 
 /** What the core needs besides the file. It refuses a file whose header is bad. */
@@ -25,8 +25,9 @@ export interface Identity {
 /**
  * @param replacement a config as JSON. With one, even a file of our own is read as another library's.
  * @param prepare JSON that replaces the config's own `prepare`.
+ * @param tower adds the text tower to another library's model.
  */
-export async function identify(file: Incoming, replacement: string | undefined, prepare: string | undefined): Promise<Identity> {
+export async function identify(file: Incoming, replacement: string | undefined, prepare: string | undefined, tower?: (model: Foreign, header: Header) => Promise<Foreign>): Promise<Identity> {
   const header = await readHeader(file);
   const { tensors, metadata } = header;
   const vitrine = replacement === undefined && isObject(metadata) ? metadata.vitrine : undefined;
@@ -40,8 +41,9 @@ export async function identify(file: Incoming, replacement: string | undefined, 
   try {
     const beside = [isObject(metadata) && metadata.beside, own === undefined && replacement].filter((text) => typeof text === "string");
     const told = beside.length > 0 ? (await settingsBundle()).besideOf(beside) : {};
-    const foreign = await identifyForeign(header, { ...told, ...config }, own !== undefined, file, structureBundle);
-    if (!foreign) return ours;
+    const found = await identifyForeign(header, { ...told, ...config, ...(own === undefined && { text: null }) }, own !== undefined, file, structureBundle);
+    if (!found) return ours;
+    const foreign = tower ? await tower(found, header) : found;
     const origin = { ...foreign.origin, ...(own !== undefined && OWN) };
     const assumed = [...origin.assumed, ...problemOf(foreign.config)];
     return { file: await inPlaceOf(file, foreign), config: JSON.stringify(foreign.config), map: foreign.map, origin: { ...origin, assumed }, needsFull: origin.projection === "head" || needsFull(foreign.config) }; // vitw_project

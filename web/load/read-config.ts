@@ -42,12 +42,11 @@ const isInline = (json: string) => json.trimStart().startsWith("{");
  * @internal
  */
 export async function readConfig(
-  config: ConfigText | undefined,
-  signal: AbortSignal | undefined,
+  config: Promise<string> | undefined,
   folder: Pick<Checkpoint, "config" | "processor"> = { config: undefined, processor: undefined },
   hasPrepare = false,
 ): Promise<string | undefined> {
-  const json = config && (await textOf(config, signal));
+  const json = await config;
   const callerConfig = json === undefined ? undefined : parseJson(json, "config");
   if (callerConfig !== undefined && !isObject(callerConfig)) return json;
   const { processor } = folder;
@@ -68,7 +67,8 @@ const FOREIGN = ["model_type", "architecture", "model_cfg"];
 
 const isForeign = (config: Json | undefined) => FOREIGN.some((key) => config?.[key]);
 
-const textOf = async ({ json, source }: ConfigText, signal: AbortSignal | undefined): Promise<string> =>
+/** @internal */
+export const textOf = async ({ json, source }: ConfigText, signal: AbortSignal | undefined): Promise<string> =>
   source ? new TextDecoder().decode(await read(source, MOST_JSON_BYTES, signal)) : json!;
 
 /** @internal */

@@ -1,9 +1,9 @@
 /** Finds the weights, the config and the `prepare` in what a call of load gives. */
 import { takeOptions, VitError } from "../errors.js";
 import { impostorsBundle, missing } from "./bundles.js";
-import { type Beside, fileAt, type Folder, locationOf } from "./location.js";
+import { type Beside, type Checkpoint, fileAt, type Folder, locationOf } from "./location.js";
 import { provided } from "./provided.js";
-import { copyConfig, readConfig, toJson, type WeightsSource } from "./read-config.js";
+import { copyConfig, readConfig, textOf, toJson, type WeightsSource } from "./read-config.js";
 import { type Fetch, isMissing, type Opener, reopenable, type Source } from "./source.js";
 
 /** @internal The parts that a model is loaded from. */
@@ -16,6 +16,8 @@ export interface LoadSource {
   readonly prepare: string | undefined;
   /** Whether it is a folder, which a library wrote. */
   readonly isFolder: boolean;
+  /** The configs in their own words, for what {@link config} leaves out: the folder's, and the caller's as JSON. */
+  readonly said: readonly [folder: Checkpoint["config"], caller: Promise<string> | undefined];
   /** The other files of a folder. */
   readonly beside: Beside | undefined;
   /** The error, with advice if the files may be elsewhere. */
@@ -37,14 +39,15 @@ export async function resolveSource(
   const prepare = parts.prepare == null ? undefined : toJson("prepare", parts.prepare);
   const file = location === undefined ? reopenable(parts.weights as Source, by) : await fileAt(location, signal, by);
   const folder = file === undefined ? await (await folderBundle()).openFolder(location!, signal, by) : undefined;
-  const config = readConfig(callerConfig, signal, folder, prepare !== undefined);
+  const text = callerConfig && textOf(callerConfig, signal);
+  const config = readConfig(text, folder, prepare !== undefined);
   config.catch(() => {}); // whoever awaits it gets the error
   const withAdvice = async (error: unknown) => {
     if (!isMissing(error) || location === undefined || Array.isArray(location)) return error;
     const advice = (await impostorsBundle())?.hubAdvice(String(location)) ?? "";
     return advice ? new VitError(error.code, error.message + advice, { cause: error.cause }) : error;
   };
-  return { weights: folder?.weights ?? file!, config, prepare, isFolder: folder !== undefined, beside: folder?.beside, withAdvice };
+  return { weights: folder?.weights ?? file!, config, prepare, isFolder: folder !== undefined, said: [folder?.config, text], beside: folder?.beside, withAdvice };
 }
 
 /** Opens folders. It is not in bundles.ts, which this bundle needs itself. */

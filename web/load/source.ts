@@ -9,9 +9,11 @@ import { kindOf, reason, show, VitError } from "../errors.js";
 /** A source of bytes. In Node, a string may also be a path, and a URL may be `file:`. */
 export type Source = string | URL | Request | Response | Blob | ArrayBuffer | ArrayBufferView;
 
-/** Gives a text's ids, with those that the model wants before and after, as the tokenizers of @huggingface/tokenizers do. */
+/** As those of @huggingface/tokenizers. Each call needs one of its functions. */
 export interface Tokenizer {
-  encode(text: string): ArrayLike<number> | { readonly ids: ArrayLike<number> };
+  /** The ids of a text, with those that the model wants before and after. */
+  encode?(text: string): ArrayLike<number> | { readonly ids: ArrayLike<number> };
+  decode?(ids: number[]): string;
 }
 
 /** @internal */

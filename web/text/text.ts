@@ -1,2 +1,164 @@
-/** Texts beside images. It is a bundle of its own, which is loaded for the first text. */
+/**
+ * Texts beside images: what runs the text tower of a model whose images are compared with texts. It is a bundle
+ * of its own, which is loaded for the first text.
+ */
+import { yieldToTasks } from "../base/yield.js";
+import { type Json, parseObject } from "../base/json.js";
+import type { Classification, ClassifyOptions, TextEmbedding, TextInput } from "../calls.js";
+import type { Origin } from "../config.js";
+import { rank } from "../classes.js";
+import type { Caller } from "../engine/call.js";
+import type { LoadPlan } from "../engine/start.js";
+import type { ModelSession } from "../engine/model-session.js";
+import { show, VitError } from "../errors.js";
+import type { TextConfig, VitConfig } from "../generated/config.js";
+import { TEXT_WORDS } from "../generated/words.js";
+import { type Encode, encoderOf } from "./tokenizer.js";
+import { withTower } from "./towers.js";
+
 export { encoderOf } from "./tokenizer.js";
+
+/** Works with a session, when it is this work's turn and the plan that it runs is `changed`. `config`: the model's, as JSON. */
+export type Turn = <Value>(work: (session: Caller<ModelSession>, config: string) => Value | Promise<Value>, changed: (plan: LoadPlan) => LoadPlan) => Promise<Value>;
+
+/** The plan to load a model with its texts; the same if it is such a plan already. */
+const withTexts = (plan: LoadPlan): LoadPlan =>
+  plan.tower ? plan : { ...plan, tower: async (model, header) => withTower(model, header, await saidIn(plan)) };
+
+async function saidIn({ said: [folder, caller] }: LoadPlan): Promise<Json> {
+  return { ...(await folder), ...(caller && parseObject(await caller, "config")) };
+}
+
+/** An image's answer from its vector. */
+export type Judge = (vector: Float32Array, topK: number | undefined) => Pick<Classification, "classes" | "problemType" | "uncertain" | "logits">;
+
+/** Texts' vectors of length 1, and how their cosines with images become logits. */
+interface Vectors extends TextEmbedding {
+  /** What cosines are multiplied by, as a logarithm, and what is then added. */
+  readonly scale: number;
+  readonly bias: number;
+  /** Whether the texts do not exclude each other, as in SigLIP. */
+  readonly sigmoid: boolean;
+}
+
+const [EMBEDS, POOLED, SCALES] = (["embeds", "pooled", "scales"] as const).map((name) => TEXT_WORDS.indexOf(name)) as [number, number, number];
+
+/** The most tokens that run together. */
+const MOST_TOKENS = 2048;
+
+/** What is kept for each model. */
+interface Known {
+  encode?: Promise<Encode> | undefined;
+  /** The vectors of the last labels, because they are compared with image after image. */
+  labels?: { readonly key: string; readonly vectors: Vectors };
+}
+
+const known = new WeakMap<object, Known>();
+
+/**
+ * The texts of a model.
+ *
+ * @param vit stands for the model
+ * @param projection what places its images among texts
+ */
+export function textsOf(vit: object, plan: LoadPlan, projection: Origin["projection"], turn: Turn): Texts {
+  const kept = known.get(vit) ?? {};
+  known.set(vit, kept);
+  if (projection) return new Texts(plan, kept, (work) => turn(work, withTexts));
+  throw new VitError("unsupported", "texts: expected a model whose images are compared with texts, such as CLIP, got another");
+}
+
+/** A {@link Turn} of the model with its texts. */
+type TextTurn = <Value>(work: (session: Caller<ModelSession>, config: string) => Value | Promise<Value>) => Promise<Value>;
+
+export class Texts {
+  readonly #plan: LoadPlan;
+  readonly #kept: Known;
+  readonly #turn: TextTurn;
+
+  constructor(plan: LoadPlan, kept: Known, turn: TextTurn) {
+    this.#plan = plan;
+    this.#kept = kept;
+    this.#turn = turn;
+  }
+
+  async embed(texts: readonly TextInput[]): Promise<TextEmbedding> {
+    const { embeds, width } = await this.#vectors("texts", texts);
+    return { embeds, width };
+  }
+
+  /** How an image's vector is judged: the labels' probabilities as the model's own code computes them. */
+  async judge(labels: readonly TextInput[], { relevance, trace }: ClassifyOptions): Promise<Judge> {
+    if (relevance || trace) throw new VitError("unsupported", "labels: expected no relevance and no trace, which are of the model's own classes");
+    const key = JSON.stringify(labels);
+    if (this.#kept.labels?.key !== key) this.#kept.labels = { key, vectors: await this.#vectors("labels", labels) };
+    const { embeds, width, scale, bias, sigmoid } = this.#kept.labels.vectors;
+    if (labels.length === 0) throw new VitError("bad_option", "labels: expected at least one, got none");
+    const names = labels.map((label) => (typeof label === "string" ? label : Array.from(label).join(" ")));
+    return (vector, topK) => {
+      if (vector.length !== width) throw new VitError("bad_tensor", `labels: expected images and texts to have vectors of one width, got ${vector.length} and ${width}`);
+      const length = Math.hypot(...vector);
+      const logits = Float32Array.from(names, (_, at) => {
+        const dot = vector.reduce((sum, value, column) => sum + value * embeds[at * width + column]!, 0);
+        return (Math.exp(scale) * dot) / length + bias;
+      });
+      const problemType = sigmoid ? "multi_label_classification" : "single_label_classification";
+      const classes = rank(logits, { labels: names, classes: names.length, problem_type: problemType, temperature: 1, doubt: false });
+      return { classes: classes.slice(0, topK), problemType, uncertain: false, logits };
+    };
+  }
+
+  async #vectors(name: string, given: readonly TextInput[]): Promise<Vectors> {
+    if (!Array.isArray(given)) throw new VitError("bad_argument", `${name}: expected an array, got ${show(given)}`);
+    const texts = Array.from(given as readonly TextInput[], (text) => (typeof text === "string" ? text : Array.from(text)));
+    const { text: config } = await this.#turn((_, json) => JSON.parse(json) as VitConfig);
+    if (!config) throw new VitError("unsupported", `${name}: expected a model with a text tower, got one without`);
+    const rows = await this.#rows(name, texts, config);
+    const byLength = new Map<number, number[]>();
+    rows.forEach(({ length }, at) => byLength.set(length, [...(byLength.get(length) ?? []), at]));
+    const width = config.projection || config.width, embeds = new Float32Array(rows.length * width);
+    let scales: readonly [number, number] = [0, 0], later = false;
+    for (const [length, places] of byLength) {
+      const most = Math.max(1, Math.floor(MOST_TOKENS / length));
+      for (let first = 0; first < places.length; first += most) {
+        if (later) await yieldToTasks();
+        later = true;
+        const some = places.slice(first, first + most);
+        const ids = Uint32Array.from(some.flatMap((at) => rows[at]!));
+        const wanted = [[config.projection ? EMBEDS : POOLED, some.length * width], [SCALES, 2]] as const;
+        const [vectors, both] = (await this.#turn((session) => session.call("words", ["vitw_embed", [some.length, length], ids, wanted], [ids.buffer])))
+          .map((numbers) => new Float32Array(numbers.buffer)) as [Float32Array, Float32Array];
+        for (const [at, place] of some.entries()) embeds.set(unit(vectors.subarray(at * width, (at + 1) * width)), place * width);
+        scales = [both[0]!, both[1]!];
+      }
+    }
+    return { embeds, width, scale: scales[0], bias: scales[1], sigmoid: config.logit_bias };
+  }
+
+  /** The ids of the texts. Given ones are used as they are. */
+  #rows(name: string, texts: readonly (string | number[])[], config: TextConfig): Promise<readonly number[][]> {
+    const { vocabulary, max_tokens } = config;
+    return Promise.all(texts.map(async (text, at) => {
+      const ids = typeof text === "string" ? await this.#ids(text, config) : text;
+      const wrong = ids.find((id) => !(Number.isInteger(id) && id >= 0 && id < vocabulary));
+      const refused = (what: string, got: unknown) => new VitError("bad_argument", `${name}[${at}]: expected ${what}, got ${show(got)}`);
+      if (wrong !== undefined) throw refused(`ids from 0 to ${vocabulary - 1}`, wrong);
+      if (ids.length === 0 || ids.length > max_tokens) throw refused(`a text, or 1 to ${max_tokens} ids`, ids.length);
+      return ids;
+    }));
+  }
+
+  async #ids(text: string, { max_tokens, mask, padding }: TextConfig): Promise<number[]> {
+    const encode = (this.#kept.encode ??= encoderOf(this.#plan));
+    encode.catch(() => (this.#kept.encode = undefined)); // it can be tried again
+    const { ids, filler } = await (await encode)(text, max_tokens);
+    if (mask === "causal") return [...ids]; // what follows the end changes nothing
+    return [...ids, ...Array<number>(max_tokens - ids.length).fill(filler ?? padding ?? 0)];
+  }
+}
+
+/** A vector of the same direction and length 1. */
+const unit = (vector: Float32Array) => {
+  const length = Math.hypot(...vector);
+  return vector.map((value) => value / length);
+};

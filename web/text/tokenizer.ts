@@ -3,7 +3,7 @@ import type { Piece } from "../base/bytes.js";
 import { isObject, type Json, parseJson } from "../base/json.js";
 import { reason, show, VitError } from "../errors.js";
 import type { Beside } from "../load/location.js";
-import { isMissing, open, type Opener, type Source, type Tokenizer } from "../load/source.js";
+import { type Fetch, isMissing, open, type Opener, type Source, type Tokenizer, withFetch } from "../load/source.js";
 import { encode, END, START, type Vocabulary } from "./bpe.js";
 import { ofMerges, ofTokenizer, ofVocabulary } from "./vocabulary.js";
 
@@ -17,14 +17,17 @@ const MOST_VALUES = 2 ** 22;
 
 /** Load's option `tokenizer`, and a folder's other files. */
 interface Given {
-  readonly tokenizer?: Tokenizer | Source | Opener | undefined;
+  readonly tokenizer?: Tokenizer | Source | undefined;
+  readonly fetch?: Fetch | undefined;
   readonly beside?: Beside | undefined;
 }
 
+export const isTokenizer = (value: unknown): value is Tokenizer => isObject(value) && ("encode" in value || "decode" in value);
+
 /** The tokenizer that the caller gives, or else that of the model's folder. */
-export async function encoderOf({ tokenizer: given, beside }: Given): Promise<Encode> {
-  if (isObject(given) && typeof given.encode === "function") return byTokenizer(given as unknown as Tokenizer);
-  if (given !== undefined) return byFile(await textOf(given as Source), beside);
+export async function encoderOf({ tokenizer: given, fetch, beside }: Given): Promise<Encode> {
+  if (isTokenizer(given)) return byTokenizer(given);
+  if (given !== undefined) return byFile(await textOf(withFetch(given, fetch)), beside);
   const json = await textBeside(beside, "tokenizer.json");
   if (json !== undefined) return byFile(json, beside);
   const [vocabulary, merges] = await Promise.all(["vocab.json", "merges.txt"].map((name) => textBeside(beside, name)));
@@ -47,6 +50,7 @@ const byBpe = (vocabulary: Vocabulary): Encode => {
 };
 
 const byTokenizer = (tokenizer: Tokenizer & Partial<PackageTokenizer>): Encode => async (text, most) => {
+  if (typeof tokenizer.encode !== "function") throw new VitError("bad_option", "tokenizer: expected a function encode, got none");
   const got: unknown = await tokenizer.encode(text);
   const ids = Array.from((isObject(got) && "ids" in got ? got.ids : got) as ArrayLike<number>);
   const { pad_token: pad } = isObject(tokenizer.config) ? tokenizer.config : ({} as Json);
@@ -62,7 +66,7 @@ interface PackageTokenizer extends Tokenizer {
   token_to_id(token: string): number | undefined;
 }
 
-async function byPackage(json: Json, config: string | undefined): Promise<Tokenizer> {
+export async function byPackage(json: Json, config: string | undefined): Promise<Tokenizer> {
   const name = PACKAGE; // bundlers leave alone what is no literal
   const { Tokenizer } = await (import(/* webpackIgnore: true */ /* @vite-ignore */ name) as Promise<{
     readonly Tokenizer: new (tokenizer: Json, config: Json) => Tokenizer;
@@ -77,14 +81,14 @@ async function byPackage(json: Json, config: string | undefined): Promise<Tokeni
   }
 }
 
-function objectOf(text: string, what: string): Json {
+export function objectOf(text: string, what: string): Json {
   const value = parseJson(text, what, { code: "bad_file", most: MOST_VALUES });
   if (isObject(value)) return value;
   throw new VitError("bad_file", `${what}: expected a JSON object, got ${show(text.slice(0, 40))}`);
 }
 
 /** A file beside the weights; undefined if it is missing, or if a server gives a page in its place. */
-async function textBeside(beside: Beside | undefined, name: string): Promise<string | undefined> {
+export async function textBeside(beside: Beside | undefined, name: string): Promise<string | undefined> {
   const source = beside?.(name);
   const text = source && await textOf(source).catch((error: unknown) => {
     if (!isMissing(error)) throw error;
