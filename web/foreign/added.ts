@@ -2,7 +2,7 @@
 import type { Piece } from "../base/bytes.js";
 import type { Json } from "../base/json.js";
 import { headerBytes } from "../base/safetensors.mjs";
-import type { Checkpoint, Header, Opened, Pieces } from "./checkpoint.js";
+import { type Checkpoint, type Header, type Opened, type Pieces, TYPE_BYTES } from "./checkpoint.js";
 import type { Appended, Tensor } from "./family.js";
 import { gridOf } from "./positions.js";
 import { MOST_DEPTH, pairOf } from "./sizes.js";
@@ -33,18 +33,28 @@ export function addedTo(checkpoint: Checkpoint, given: Json): readonly Appended[
   return all;
 }
 
-/** The file with further tensors after its own. */
+/** A tensor that is added, and the end of the last one that it is made of: there it goes. */
+type Placed = Appended & { readonly after: number };
+
+/** The file with further tensors. Each follows what it is made of, so that this is kept no longer. */
 export function append(file: Pieces, header: Header, added: readonly Appended[]): Opened {
-  const entries = { ...header.tensors };
-  const end = header.size - header.bytes;
-  let size = end;
-  for (const { name, dtype, shape, count, from: [first] } of added) {
-    const { begin, end } = placeOf(header, first!);
-    const each = first!.count && (end - begin) / first!.count;
-    entries[name] = { dtype, shape, data_offsets: [size, (size += count * each)] };
+  const after = ({ from }: Appended) => from.reduce((last, tensor) => Math.max(last, placeOf(header, tensor).end), 0);
+  const placed = added.map((tensor): Placed => ({ ...tensor, after: after(tensor) })).sort((a, b) => a.after - b.after);
+  const own = Object.entries(header.tensors!).map(([name, entry]) => ({ name, entry: entry as Json, ...placeOf(header, { name }) }));
+  const entries: [name: string, entry: Json][] = [];
+  let size = 0, next = 0;
+  const add = (name: string, { dtype, shape }: Json, bytes: number) => entries.push([name, { dtype, shape, data_offsets: [size, (size += bytes)] }]);
+  const addNext = () => {
+    const { name, dtype, shape, count } = placed[next++]!;
+    add(name, { dtype, shape }, count * TYPE_BYTES[dtype]!);
+  };
+  for (const { name, entry, begin, end } of own.sort((a, b) => a.begin - b.begin || a.end - b.end)) {
+    while (next < placed.length && placed[next]!.after <= begin) addNext();
+    add(name, entry, end - begin);
   }
-  const start = headerBytes(entries);
-  const all = pieces(file, header, added, start);
+  while (next < placed.length) addNext();
+  const start = headerBytes(Object.fromEntries(entries));
+  const all = pieces(file, header, placed, start);
   const body = new ReadableStream<Piece>({
     async pull(controller) {
       const { done, value } = await all.next();
@@ -63,16 +73,25 @@ export function fileOf(parameters: readonly (readonly [name: string, shape: read
   return new Blob([headerBytes(Object.fromEntries(entries)), ...parameters.map(([, , values]) => values as Float32Array<ArrayBuffer>)]);
 }
 
-function placeOf(header: Header, { name }: Tensor): { readonly begin: number; readonly end: number } {
+function placeOf(header: Header, { name }: Pick<Tensor, "name">): { readonly begin: number; readonly end: number } {
   const [begin, end] = (header.tensors![name] as { readonly data_offsets: readonly [number, number] }).data_offsets;
   return { begin, end };
 }
 
-async function* pieces(file: Pieces, header: Header, added: readonly Appended[], start: Piece): AsyncGenerator<Piece> {
-  const needed = [...new Set(added.flatMap(({ from }) => from))].map((tensor) => ({ tensor, ...placeOf(header, tensor) })).sort((a, b) => a.begin - b.begin);
+async function* pieces(file: Pieces, header: Header, placed: readonly Placed[], start: Piece): AsyncGenerator<Piece> {
+  const uses = new Map<Tensor, number>();
+  for (const tensor of placed.flatMap(({ from }) => from)) uses.set(tensor, (uses.get(tensor) ?? 0) + 1);
+  const needed = [...uses.keys()].map((tensor) => ({ tensor, ...placeOf(header, tensor) })).sort((a, b) => a.begin - b.begin);
   const kept = new Map<Tensor, Piece>();
+  /** Forgets it after its last use. */
+  const use = (tensor: Tensor) => {
+    const bytes = kept.get(tensor) ?? new Uint8Array(), left = uses.get(tensor)! - 1;
+    uses.set(tensor, left);
+    if (left === 0) kept.delete(tensor);
+    return bytes;
+  };
   yield start;
-  let at = -header.bytes, next = 0;
+  let at = -header.bytes, next = 0, made = 0;
   for (let piece; (piece = await file.take()); at += piece.length) {
     for (let one; (one = needed[next]) && one.begin < at + piece.length; next++) {
       const bytes = kept.get(one.tensor) ?? new Uint8Array(one.end - one.begin);
@@ -80,8 +99,11 @@ async function* pieces(file: Pieces, header: Header, added: readonly Appended[],
       bytes.set(piece.subarray(Math.max(0, one.begin - at), one.end - at), Math.max(0, at - one.begin));
       if (one.end > at + piece.length) break;
     }
-    if (at + piece.length > 0) yield at < 0 ? piece.slice(-at) : piece;
+    let from = Math.max(0, -at);
+    for (let one; (one = placed[made]) && one.after <= at + piece.length; made++) {
+      if (one.after - at > from) yield piece.slice(from, (from = one.after - at));
+      yield one.make(one.from.map(use));
+    }
+    if (from < piece.length) yield from > 0 ? piece.slice(from) : piece;
   }
-  if (at < header.size - header.bytes) return; // the core says that the file is too short
-  for (const { from, make } of added) yield make(from.map((tensor) => kept.get(tensor)!));
 }

@@ -37,11 +37,11 @@ export interface Foreign {
   readonly origin: Origin;
   /** The file under our names, if it had to be written anew. */
   readonly written?: Blob;
-  /** Reads the file with further tensors, if some had to be made. */
+  /** Reads the file with further tensors, if some have to be made. */
   readonly append?: (file: Pieces) => Opened;
 }
 
-const TYPE_BYTES: Readonly<Record<string, number>> = { F64: 8, F32: 4, F16: 2, BF16: 2, I8: 1, I64: 8, I32: 4, U8: 1, BOOL: 1 };
+export const TYPE_BYTES: Readonly<Record<string, number>> = { F64: 8, F32: 4, F16: 2, BF16: 2, I8: 1, I64: 8, I32: 4, U8: 1, BOOL: 1 };
 
 const isSize = (value: unknown): value is number => Number.isInteger(value) && (value as number) >= 0;
 
