@@ -3,6 +3,7 @@
  * and with it the background script of an extension, may not import then: `import "vitrine/all"`.
  */
 import * as settings from "./foreign/settings.js";
+import * as decoders from "./foreign/decoders.js";
 import * as examples from "./foreign/examples.js";
 import * as foreign from "./foreign/foreign.js";
 import * as pickle from "./foreign/pickle/pickle.js";
@@ -13,6 +14,6 @@ import * as entities from "./text/entities.js";
 import * as text from "./text/text.js";
 import { provided } from "./load/provided.js";
 
-provided.all = { entities, examples, folder, foreign, impostors, pickle, settings, structure, text };
+provided.all = { decoders, entities, examples, folder, foreign, impostors, pickle, settings, structure, text };
 
 export * from "./vitrine.js";

@@ -12,6 +12,7 @@ import type { WasmFiles } from "./engine/files.js";
 import type { Variant } from "./engine/module.js";
 import type { Shape } from "./engine/shape.js";
 import type { Replaced, Without } from "./engine/without.js";
+import type { ReadAttention } from "./read-attention.js";
 import type { Trace } from "./trace.js";
 
 export interface LoadOptions {
@@ -181,6 +182,55 @@ export interface TextEmbedding {
   /** (texts, width): the vectors that images are compared with, each of length 1. */
   embeds: Float32Array;
   width: number;
+}
+
+export interface ReadOptions extends Pick<EmbedOptions, "size" | "keepInput" | "signal"> {
+  /** The most tokens that are written; by default as many as the model's own settings say, or as it has positions. */
+  maxTokens?: number;
+  /** How many texts are followed at once, of which the most probable one is given; by default as the model's own settings say, or 1. */
+  beams?: number;
+  /** Above 0, tokens are drawn by chance, from softmax(logits / temperature). 0, the default: the most probable one is taken. */
+  temperature?: number;
+  /** Tokens are drawn from the most probable ones that have this share, 0 to 1; from all by default. */
+  topP?: number;
+  /** Of the chance: the same seed draws the same text. */
+  seed?: number;
+  /** The token that the text begins with, by its id or label; the config's `decoder.start` by default. */
+  start?: number | string;
+  /** Writes nothing and runs these tokens, the first one included: teacher forcing. */
+  force?: ArrayLike<number>;
+  /** Keeps the logits. */
+  logits?: boolean;
+  /** Keeps where each token looked, in the image and in the text. */
+  attention?: boolean;
+  /** Gets each token as soon as it is certain: with beams, all at the end. */
+  onToken?: (token: ReadToken) => void;
+}
+
+/** A token that was written. */
+export interface ReadToken {
+  /** What it adds to the text; "" for one that only begins or ends texts, and where no tokenizer is known. */
+  text: string;
+  id: number;
+  /** How probable it was among all tokens, after those before it. */
+  p: number;
+}
+
+export interface ReadResult {
+  /** Without what begins and ends it. "" if neither the config has `decoder.labels` nor a tokenizer is known. */
+  text: string;
+  /** Those that were written, with the one that ends the text; with `force`, those that were given. */
+  tokens: ReadToken[];
+  /** (S,V): row i is what token i was chosen by. With `force`, row i is what may follow token i. Only with the option `logits`, or with `force`. */
+  logits?: Float32Array;
+  /** Only with the option `attention`. Its rows are those of `logits`. */
+  attention?: ReadAttention;
+  /** (C,H,W): the prepared image, as the model got it. Left out with `keepInput: false`. */
+  input: Float32Array;
+  /** Where `input` lies in the source, in the source's pixels. */
+  placement: Placement;
+  /** The time to prepare, read and write, without the queue. */
+  milliseconds: number;
 }
 
 export interface DetectOptions extends EmbedOptions {

@@ -10,6 +10,15 @@ export function configOf(json: string): VitConfig {
   return freeze(parseJson(json, "config", { most: MOST_HEADER_VALUES }) as VitConfig);
 }
 
+/** @internal How text is written without options, as transformers' generation_config.json says. */
+export interface Settings {
+  /** The most tokens, with the first one. */
+  readonly length: number;
+  readonly beams: number;
+  /** Keys that are not computed here. */
+  readonly unknown: readonly string[];
+}
+
 /** @internal Where a model comes from. */
 export interface Origin {
   readonly family: string;
@@ -17,6 +26,8 @@ export interface Origin {
   readonly skipped: readonly string[];
   /** See Vit. */
   readonly mapping: Mapping;
+  /** How the model's own code writes text, if it does. */
+  readonly generation?: Settings;
   /** What places an image among texts. */
   readonly projection: "head" | "pooled" | null;
 }

@@ -76,11 +76,11 @@ export function takeOptions<Options extends object>(
   } catch (cause) {
     throw new VitError("bad_option", `${what}, got one that cannot be read (${reason(cause)})`, { cause });
   }
-  const { signal, ...functions } = own as { signal?: unknown; onProgress?: unknown; fetch?: unknown };
+  const { signal, ...functions } = own as { signal?: unknown; onProgress?: unknown; fetch?: unknown; onToken?: unknown };
   if (signal != null && !isSignal(signal)) {
     throw new VitError("bad_option", `signal: expected an AbortSignal, got ${kindOf(signal)}; ${RAW}`);
   }
-  for (const name of ["onProgress", "fetch"] as const) {
+  for (const name of ["onProgress", "fetch", "onToken"] as const) {
     if (functions[name] == null || typeof functions[name] === "function") continue;
     throw new VitError("bad_option", `${name}: expected a function, got ${kindOf(functions[name])}`);
   }

@@ -1,7 +1,7 @@
 import { Attention } from "./attention.js";
 import {
   relevanceClasses, resized, CLASSIFY_OPTIONS, type Classification, type ClassifyOptions, DETECT_OPTIONS, type DetectOptions, type Detection,
-  EMBED_OPTIONS, type Embedding, type EmbedOptions, judge, objectsOf, attentionLayers, ablationMasks, listOf, LOAD_OPTIONS, type LoadOptions, nameOf,
+  EMBED_OPTIONS, type Embedding, type EmbedOptions, type ReadOptions, judge, objectsOf, attentionLayers, ablationMasks, listOf, LOAD_OPTIONS, type LoadOptions, nameOf,
   type TextEmbedding, type TextInput,
 } from "./calls.js";
 import { isPlain } from "./base/json.js";
@@ -25,11 +25,12 @@ import type { Variant } from "./engine/module.js";
 import type { Model, Result, Wants } from "./engine/model.js";
 import type { Shape } from "./engine/shape.js";
 import type * as TextBundle from "./text/text.js";
+import type { Reading } from "./reading.js";
 import { Trace } from "./trace.js";
 
 export { Attention, type AttentionShape, type Head, type RolloutOptions } from "./attention.js";
 export type {
-  Ablation, Classification, ClassifyOptions, DetectedObject, Detection, DetectOptions, Embedding, EmbedOptions, LoadOptions, Replacement, TextEmbedding, TextInput,
+  Ablation, Classification, ClassifyOptions, DetectedObject, Detection, DetectOptions, Embedding, EmbedOptions, LoadOptions, ReadOptions, ReadResult, ReadToken, Replacement, TextEmbedding, TextInput,
 } from "./calls.js";
 export type { Class } from "./classes.js";
 export type { Mapping, Prepare, VitConfig } from "./config.js";
@@ -39,6 +40,8 @@ export type { Folder } from "./load/location.js";
 export type { Fetch, Source, Tokenizer } from "./load/source.js";
 export type { Drawing, ImageInput, PenPoint, Pixels, Placement } from "./images.js";
 export { drawOverlay, type OverlayOptions } from "./overlay.js";
+export type { Reading } from "./reading.js";
+export type { ReadAttention } from "./read-attention.js";
 export { Trace } from "./trace.js";
 export type { WasmSource } from "./engine/compile.js";
 export type { WasmFiles } from "./engine/files.js";
@@ -73,6 +76,8 @@ export class Vit {
   readonly threads: number;
   #model: Model;
   readonly #projection: Origin["projection"];
+  readonly #generation: Origin["generation"];
+  #reader: TextBundle.Reader | undefined;
   #memory: number;
   #plan: LoadPlan;
   #running: Started["running"] | undefined;
@@ -152,12 +157,13 @@ export class Vit {
 
   private constructor(plan: LoadPlan, { running, model, origin }: Started) {
     this.config = configOf(model.config);
-    const { family, assumed, skipped, mapping, projection } = origin;
+    const { family, assumed, skipped, mapping, projection, generation } = origin;
     this.family = family;
     this.assumed = Object.freeze(assumed);
     this.skipped = Object.freeze(skipped);
     this.mapping = mapping;
     this.#projection = projection;
+    this.#generation = generation;
     this.variant = model.variant;
     this.threads = running.threads;
     this.#plan = plan;
@@ -333,6 +339,49 @@ export class Vit {
       ...(attention && { attention }),
       milliseconds,
     } as Detection;
+  }
+
+  /**
+   * Writes what a model with a decoder reads in an image. What it returns is a promise of the text that can also be
+   * looped over for the tokens, each as soon as it is certain. Leaving the loop ends the writing.
+   *
+   * @throws {VitError} as {@link Vit.classify}.
+   * @example
+   * const { text, tokens } = await vit.read(photo);
+   * for await (const token of vit.read(photo)) console.log(token.text);
+   */
+  read(image: ImageInput, options: ReadOptions = {}): Reading {
+    const started = guarded("read", isReasonOf(undefined), () => this.#read(image, { ...options }));
+    return Object.assign(started.then(({ result }) => result), {
+      async *[Symbol.asyncIterator]() {
+        yield* (await started).tokens();
+      },
+    });
+  }
+
+  async #read(image: ImageInput, options: ReadOptions): Promise<TextBundle.Writing> {
+    const { decoder } = this.config;
+    if (!decoder) throw new VitError("unsupported", "read: this model has no decoder, so it writes nothing; use classify or embed");
+    this.#check(undefined);
+    if (options.force) options.force = Array.from(options.force); // the caller may change it
+    const shape = resized(this.#model.shape, options.size, this.config);
+    const picture = toPicture(image, [shape.channels, shape.rows, shape.columns], nameOf(0, 1));
+    picture.catch(() => {}); // whoever awaits it gets the error
+    this.#calls++;
+    const end = () => {
+      this.#calls--;
+      this.#closeIfIdle();
+    };
+    try {
+      const { Reader } = await textBundle();
+      this.#reader ??= new Reader(decoder, this.#plan, this.#generation);
+      const writing = this.#reader.read(options, picture, shape, (signal, work) => abortable(this.#turn(signal, ({ session }) => work(session)), signal));
+      writing.result.then(end, end);
+      return writing;
+    } catch (error) {
+      end();
+      throw error;
+    }
   }
 
   /**

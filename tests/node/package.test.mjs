@@ -57,7 +57,7 @@ test("npm pack holds only the files that a user needs", () => {
     /^dist\/((engine|generated|load|train)\/)?[\w-]+\.d\.ts(\.map)?$/,
     /^web\/(((engine|generated|load|train)\/)?[\w-]+\.ts|(README|RECIPES|REFERENCE)\.md)$/,
     /^(all|train)\/package\.json$/,
-    /^dist\/(vit|vitrine|search|all|worker|train|train-worker|folder|text|entities|foreign|pickle|structure|settings|examples|impostors|cli|commands)\.js(\.map)?$/,
+    /^dist\/(vit|vitrine|search|all|worker|train|train-worker|folder|text|entities|foreign|pickle|structure|settings|decoders|examples|impostors|cli|commands)\.js(\.map)?$/,
     /^dist\/vit(\.train|\.full(?!\.scalar))?\.(scalar|(simd128|relaxed)(-threads)?)\.wasm$/,
     /^weights\/digits(-int8)?\.safetensors$/,
     /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
@@ -65,7 +65,7 @@ test("npm pack holds only the files that a user needs", () => {
   for (const path of packed)
     assert.ok(allowed.some((pattern) => pattern.test(path)), path);
   const modules = [...variants, ...full, ...threaded].flatMap((build) => [`dist/vit.${build}.wasm`, `dist/vit.train.${build.replace("full.", "")}.wasm`]);
-  for (const path of ["dist/vit.js", "dist/vitrine.js", "dist/search.js", "dist/train.js", "dist/train.d.ts", "dist/train-worker.js", "dist/vitrine.d.ts", "dist/worker.js", "dist/pickle.js", "dist/structure.js", "dist/settings.js", "dist/examples.js", "dist/folder.js", "dist/text.js", "dist/entities.js", "dist/foreign.js", "dist/impostors.js", "dist/cli.js", "dist/commands.js", ...modules]) {
+  for (const path of ["dist/vit.js", "dist/vitrine.js", "dist/search.js", "dist/train.js", "dist/train.d.ts", "dist/train-worker.js", "dist/vitrine.d.ts", "dist/worker.js", "dist/pickle.js", "dist/structure.js", "dist/settings.js", "dist/decoders.js", "dist/examples.js", "dist/folder.js", "dist/text.js", "dist/entities.js", "dist/foreign.js", "dist/impostors.js", "dist/cli.js", "dist/commands.js", ...modules]) {
     assert.ok(packed.includes(path), path);
   }
 });
@@ -98,9 +98,10 @@ async function minified(name) {
 
 for (const [name, most, what] of [
   ["pickle", 9000, "reads PyTorch's files"],
-  ["foreign", 18770, "reads other libraries' checkpoints"],
+  ["foreign", 19160, "reads other libraries' checkpoints"],
   ["structure", 8740, "reads models of nobody's names"],
   ["settings", 900, "reads settings beside the weights"],
+  ["decoders", 3850, "reads decoders that write text"],
   ["examples", 1660, "settles what is open by examples"],
   ["impostors", 1970, "recognises other files"],
   ["entities", 7800, "knows HTML's names of characters"],
@@ -140,7 +141,7 @@ test("the index is at most 2600 bytes, minified and gzipped, and a page that doe
 });
 
 test("all JavaScript of a page, minified, and one wasm module are at most 81 KB, gzipped, by plain SIMD 78.4, and of the full edition 87.6", async (t) => {
-  const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli|^all|^commands|^vitrine|^search|^pickle|^folder|^text|^entities|^foreign|^structure|^settings|^examples|^impostors|^train|^train-worker)\.js$/.test(name));
+  const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli|^all|^commands|^vitrine|^search|^pickle|^folder|^text|^entities|^foreign|^structure|^settings|^decoders|^examples|^impostors|^train|^train-worker)\.js$/.test(name));
   const javascript = (await Promise.all(scripts.map(weigh))).reduce((sum, bytes) => sum + bytes, 0);
   for (const build of [...variants, ...threaded, ...full]) {
     const total = javascript + (await weigh(`vit.${build}.wasm`));
@@ -216,7 +217,7 @@ test("the package's types are only the public ones", () => {
   assert.deepEqual([...new Set(names)].sort(), [
     "Ablation", "Answers", "Attention", "AttentionShape", "Build", "Bytes", "Class", "Classification", "ClassifyOptions", "CompiledModule", "DetectOptions", "DetectedObject", "Detection", "Disposable", "Dom",
     "Drawing", "EmbedOptions", "Embedding", "Epoch", "Example", "Fetch", "Folder", "Found", "Freeze", "Head", "ImageInput", "Index", "IndexOptions", "LoadOptions", "Log", "Mapping", "Measured", "OverlayOptions", "Part", "PenPoint", "Pixels",
-    "Placement", "Prepare", "Recipe", "Replacement", "RolloutOptions", "RunOptions", "Score", "ScoreOptions", "Source", "Step", "SymbolConstructor", "TeachOptions", "TextConfig", "TextEmbedding", "TextInput", "Tokenizer", "Trace", "Trainer", "TrainerOptions",
+    "Placement", "Prepare", "ReadAttention", "ReadOptions", "ReadResult", "ReadToken", "Reading", "Recipe", "Replacement", "RolloutOptions", "RunOptions", "Score", "ScoreOptions", "Source", "Step", "SymbolConstructor", "TeachOptions", "TextConfig", "TextEmbedding", "TextInput", "Tokenizer", "Trace", "Trainer", "TrainerOptions",
     "TrainerSource", "Variant", "Vit", "VitConfig", "VitError",
     "VitErrorCode", "WasmFiles", "WasmSource", "WeightsSource", "drawOverlay", "quantize", "score", "teach",
   ]);

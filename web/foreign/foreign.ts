@@ -2,10 +2,11 @@
  * Checkpoints of other libraries: their configs, and their tensors' names and shapes, become a plain config
  * and a map of the tensors. This is a bundle of its own, which is loaded only for such a file.
  */
-import type { Json } from "../base/json.js";
+import { isObject, type Json } from "../base/json.js";
 import type { Mapping, Origin } from "../config.js";
 import { addedTo, append, fileOf } from "./added.js";
 import { asTimms, Checkpoint, findFamily, type Foreign, type Header, noFamily, type Pieces, tensorsOf } from "./checkpoint.js";
+import type { Told } from "./decoders.js";
 import type { Family } from "./family.js";
 import { Refusal } from "./refusal.js";
 import type { Bytes } from "./structure/structure.js";
@@ -16,7 +17,7 @@ import { prepareOf } from "./processor.js";
 import { complete, isWhole, MOST_DEPTH } from "./sizes.js";
 import { ofTimm } from "./timm.js";
 import { ofTransformers, typeOf } from "./transformers.js";
-import { pair, wordOf } from "./words.js";
+import { objectOr, pair, wordOf } from "./words.js";
 
 export { Checkpoint, tensorsOf };
 
@@ -26,6 +27,8 @@ export interface ConfigSources {
   readonly callerConfig: Json | undefined;
   /** transformers' description of how a photo is prepared. */
   readonly processor: Json | undefined;
+  /** transformers' description of how text is generated. */
+  readonly generation?: Json | undefined;
   /** Whether a `prepare` is wanted. Otherwise a bad one is not refused. */
   readonly wantsPrepare: boolean;
 }
@@ -36,7 +39,8 @@ export interface ConfigSources {
  *
  * @throws {Refusal} if the model or a key's value is not known here.
  */
-export function translateConfig({ folderConfig = {}, callerConfig = {}, processor, wantsPrepare }: ConfigSources): Json {
+export function translateConfig({ folderConfig: beside = {}, callerConfig: apart = {}, processor, generation, wantsPrepare }: ConfigSources): Json {
+  const [folderConfig, callerConfig] = [beside, apart].map((config) => encoderOf(config, generation)) as [Json, Json];
   const both = { ...folderConfig, ...callerConfig };
   const photo = wantsPrepare && processor ? prepareOf(processor, both, typeOf(both.model_type)) : undefined;
   const own = ourConfig(folderConfig, wantsPrepare);
@@ -53,14 +57,27 @@ export function translateConfig({ folderConfig = {}, callerConfig = {}, processo
     ...(image_size ? { image_size } : {}),
     ...(resized ? { position_size: own.image_size } : {}),
     ...given,
+    ...(own.decoder !== undefined && given.decoder !== undefined && { decoder: { ...objectOr(given.decoder, {}), ...objectOr(own.decoder, {}) } }),
   };
 }
 
+/** The config of a VisionEncoderDecoder's encoder, with what decoders.ts reads when the file's names are known. */
+function encoderOf(config: Json, generation: Json | undefined): Json {
+  if (config.model_type !== "vision-encoder-decoder") return config;
+  const { encoder, decoder, ...whole } = config, seen = objectOr(encoder, {});
+  return { ...seen, decoder: { theirs: objectOr(decoder, {}), whole, encoder: seen.model_type, generation } };
+}
+
 function ourConfig(config: Json, wantsPrepare: boolean): Json {
-  if (config.model_type && config.model_type !== "timm_wrapper") return ofTransformers(config);
+  if (config.model_type && config.model_type !== "timm_wrapper") {
+    return { ...ofTransformers(config), ...(isTold(config.decoder) && { decoder: config.decoder }) };
+  }
   if (config.architecture) return ofTimm(config, wantsPrepare);
   return config.model_cfg ? ofOpenClip(config, wantsPrepare) : config;
 }
+
+/** Whether a decoder is in transformers' words. */
+const isTold = (decoder: unknown): decoder is Told => isObject(decoder) && isObject(decoder.theirs);
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
@@ -71,12 +88,12 @@ const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
  * @param isOurs whether the config is of our own format, whose missing keys have defaults
  * @throws {Refusal} for a file of another kind, or for a key that neither file nor family sets.
  */
-export function openForeign(header: Header, given: Json, isOurs = false): Foreign | undefined {
+export function openForeign(header: Header, given: Json, isOurs = false, decoders?: Decoders): Foreign | undefined {
   const asked: Refusal[] = [];
   let mapping: Mapping | undefined;
   for (let answered = given; ; ) {
     try {
-      const opened = openAnswered(header, answered, isOurs);
+      const opened = openAnswered(header, answered, isOurs, decoders);
       if (asked.length === 0) return opened;
       mapping = opened?.origin.mapping;
       break;
@@ -95,31 +112,36 @@ export function openForeign(header: Header, given: Json, isOurs = false): Foreig
   throw Object.assign(all, { questions: asked.flatMap(({ questions }) => questions!), mapping });
 }
 
-function openAnswered(header: Header, given: Json, isOurs: boolean): Foreign | undefined {
+function openAnswered(header: Header, { decoder: told, ...given }: Json, isOurs: boolean, decoders?: Decoders): Foreign | undefined {
   const tensors = tensorsOf(header);
   if (!tensors) return undefined;
   const found = findFamily(tensors);
+  const decoder = found && isTold(told) ? decoders?.decoderOf(found, told) : undefined;
   if (!found && !isOurs && !isWhole(given)) throw noFamily(tensors);
   const added = found ? addedTo(found, given) : [];
   const checkpoint = found?.with(added) ?? asTimms(tensors); // the core will say that its first block is missing
   const completed = found && !isOurs ? complete(checkpoint, given) : { config: given, assumed: [] };
-  const { config, assumed } = withPositions(checkpoint, completed);
-  const { map, mapping, skipped } = mapOf(checkpoint, config);
+  const { config: seen, assumed } = withPositions(checkpoint, completed);
+  const config = { ...seen, ...(decoder ? { decoder: decoder.config } : told !== undefined && { decoder: told }) };
+  const { map, mapping, skipped } = mapOf(checkpoint, config, decoder);
   const { family } = checkpoint;
-  const origin = { family: family.name, assumed, skipped, mapping, projection: projectionOf(family, config) };
-  return { config, map, origin, ...(added.length > 0 && { append: (file: Pieces) => append(file, header, added) }) };
+  const origin = { family: decoder?.family ?? family.name, assumed, skipped, mapping, projection: projectionOf(family, config), ...(decoder && { generation: decoder.generation }) };
+  const all = [...added, ...decoder?.added ?? []];
+  return { config, map, origin, ...(all.length > 0 && { append: (file: Pieces) => append(file, header, all) }) };
 }
 
 type StructureBundle = () => Promise<typeof import("./structure/structure.js")>;
+type Decoders = typeof import("./decoders.js");
 
 /** Families whose names people take for models of their own. */
 const BORROWED = /^(timm|vit-pytorch|torch\..*)$/;
 
 /** As openForeign; a file that no family explains is read by its structure. */
-export async function identifyForeign(header: Header, given: Json, isOurs: boolean, file: Bytes, bundle: StructureBundle): Promise<Foreign | undefined> {
+export async function identifyForeign(header: Header, given: Json, isOurs: boolean, file: Bytes, bundle: StructureBundle, decoders: () => Promise<Decoders>): Promise<Foreign | undefined> {
   const tensors = tensorsOf(header);
   if (!tensors || isOurs) return openForeign(header, given, isOurs);
   const found = findFamily(tensors);
+  if (isTold(given.decoder)) return openForeign(header, given, isOurs, await decoders());
   if (found && !given.map && (!BORROWED.test(found.family.name) || explains(found, given))) return openForeign(header, given);
   const { openStructure } = await bundle();
   try {

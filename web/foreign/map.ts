@@ -3,6 +3,8 @@ import type { Json } from "../base/json.js";
 import type { Mapping } from "../config.js";
 import { BLOCK_TENSORS, TENSORS } from "../generated/tensors.js";
 import { bytesIn, type Checkpoint } from "./checkpoint.js";
+import type { Decoder } from "./decoders.js";
+import type { Tensor } from "./family.js";
 import { MOST_DEPTH } from "./sizes.js";
 
 /** The most bytes of a name in a map, as in src/file/map.h. */
@@ -19,7 +21,7 @@ export interface TensorMap {
 }
 
 /** @param config whole, but not yet checked. */
-export function mapOf(checkpoint: Checkpoint, config: Json): TensorMap {
+export function mapOf(checkpoint: Checkpoint, config: Json, decoder?: Decoder): TensorMap {
   const { family } = checkpoint;
   const depth = Number.isInteger(config.depth) ? Math.min(Math.max(config.depth as number, 0), MOST_DEPTH) : 0;
   const int8 = checkpoint.tensor("blocks.0.attn.qkv.weight")?.dtype === "I8"; // else there are no scales
@@ -40,10 +42,17 @@ export function mapOf(checkpoint: Checkpoint, config: Json): TensorMap {
     const found = block.filter((name) => add(`blocks.${at}.${name}`));
     if (found.length === 0) break; // here the core refuses the file
   }
+  const added = [...checkpoint.added, ...decoder?.added ?? []];
+  const there = new Set([...checkpoint.tensors, ...added].map(({ name }) => name));
+  for (const [ours, names] of decoder?.tensors ?? []) {
+    if (names.every((name) => there.has(name))) names.forEach((name) => used.add(name));
+    tensors.push([ours, names]);
+  }
+  const ignores = (tensor: Tensor) => decoder?.ignores(tensor) || (checkpoint.ignores(tensor) && !(decoder && tensor.name.includes("decoder.")));
   const skipped = checkpoint.tensors.filter((tensor) =>
-    !used.has(tensor.name) && (family.strict || tensor.count > 0) && checkpoint.ignores(tensor))
+    !used.has(tensor.name) && (family.strict || tensor.count > 0) && ignores(tensor))
     .map(({ name }) => name).filter((name) => bytesIn(name) <= MOST_NAME);
-  const parts = new Set(checkpoint.added.flatMap(({ replaces, from }) => (replaces ? from : [])).map(({ name }) => name));
+  const parts = new Set(added.flatMap(({ replaces, from }) => (replaces ? from : [])).map(({ name }) => name));
   const map = {
     family: family.name,
     strict: family.strict === true,
@@ -52,7 +61,7 @@ export function mapOf(checkpoint: Checkpoint, config: Json): TensorMap {
     transposed: family.headTransposed ? ["head.weight"] : [],
     skipped: [...skipped, ...[...parts].filter((name) => !used.has(name))],
   };
-  const made = new Map(checkpoint.added.map(({ name, replaces, from }) => [name, replaces ? from.map((tensor) => tensor.name) : []]));
+  const made = new Map(added.map(({ name, replaces, from }) => [name, replaces ? from.map((tensor) => tensor.name) : []]));
   const mapping = tensors.filter(([, [first]]) => first !== undefined && used.has(first))
     .map(([ours, names]) => [ours, names.flatMap((name) => made.get(name) ?? name)]);
   return { map: JSON.stringify(map), mapping: Object.fromEntries(mapping) as Mapping, skipped };

@@ -26,6 +26,9 @@ export const foreignBundle = async () =>
 export const structureBundle = async () =>
   provided.all?.structure ?? import("../foreign/structure/structure.js").catch(missing("structure.js"));
 
+/** Reads decoders that write text. */
+export const decodersBundle = async () => provided.all?.decoders ?? import("../foreign/decoders.js").catch(missing("decoders.js"));
+
 /** Reads the settings that a training script saved beside the weights. */
 export const settingsBundle = async () => provided.all?.settings ?? import("../foreign/settings.js").catch(missing("settings.js"));
 

@@ -33,6 +33,8 @@ export const openFolder: OpenFolder = async (source, signal, by) => {
     readProcessor(get, signal),
     readJson(get, indexOf(SAFETENSORS), signal),
   ]);
+  // How text is generated, only of models that write some: for others it would be a request in vain.
+  const generation = config?.decoder ? await readJson(get, "generation_config.json", signal) : undefined;
   if (!hasWeights(get)) {
     const names = show((source as readonly NamedFile[]).map(({ name }) => name).join(", ")) || "none";
     throw new VitError(
@@ -41,14 +43,14 @@ export const openFolder: OpenFolder = async (source, signal, by) => {
         `${indexOf(SAFETENSORS)} or ${indexOf(PYTORCH)}, got ${names}`,
     );
   }
-  if (index) return { weights: shardsOf(index.weight_map ?? {}, get, SAFETENSORS), config, processor, beside: get };
+  if (index) return { weights: shardsOf(index.weight_map ?? {}, get, SAFETENSORS), config, processor, generation, beside: get };
   let onOpened!: (name: string) => void;
   const openedName = new Promise<string>((resolve) => (onOpened = resolve));
   const weights = new Opener((signal) => openFirst(get, onOpened, signal));
   const openClipConfig = openedName.then((name) =>
     !address || OPEN_CLIP.includes(name) ? readJson(get, "open_clip_config.json", signal) : undefined);
   openClipConfig.catch(() => {}); // whoever awaits it gets the error
-  return { weights, config: config ?? openClipConfig, processor, beside: get };
+  return { weights, config: config ?? openClipConfig, processor, generation, beside: get };
 };
 
 /**

@@ -34,6 +34,8 @@ export interface Checkpoint {
   readonly config: Json | undefined | Promise<Json | undefined>;
   /** transformers' description of how a photo is prepared. */
   readonly processor: Json | undefined;
+  /** transformers' description of how text is generated. */
+  readonly generation: Json | undefined;
   /** Finds its other files. */
   readonly beside: Beside;
 }

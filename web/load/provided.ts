@@ -4,6 +4,7 @@ import type { OpenFolder } from "./location.js";
 export interface Bundles {
   readonly folder: { openFolder: OpenFolder };
   readonly foreign: typeof import("../foreign/foreign.js");
+  readonly decoders: typeof import("../foreign/decoders.js");
   readonly settings: typeof import("../foreign/settings.js");
   readonly examples: typeof import("../foreign/examples.js");
   readonly structure: typeof import("../foreign/structure/structure.js");

@@ -43,20 +43,20 @@ const isInline = (json: string) => json.trimStart().startsWith("{");
  */
 export async function readConfig(
   config: Promise<string> | undefined,
-  folder: Pick<Checkpoint, "config" | "processor"> = { config: undefined, processor: undefined },
+  folder: Pick<Checkpoint, "config" | "processor" | "generation"> = { config: undefined, processor: undefined, generation: undefined },
   hasPrepare = false,
 ): Promise<string | undefined> {
   const json = await config;
   const callerConfig = json === undefined ? undefined : parseJson(json, "config");
   if (callerConfig !== undefined && !isObject(callerConfig)) return json;
-  const { processor } = folder;
+  const { processor, generation } = folder;
   const folderConfig = await folder.config;
   if (!callerConfig && !folderConfig && !processor) return undefined;
   if (!processor && ![folderConfig, callerConfig].some(isForeign)) return JSON.stringify({ ...folderConfig, ...callerConfig });
   const { translateConfig } = await foreignBundle();
   const wantsPrepare = !hasPrepare && callerConfig?.prepare === undefined;
   try {
-    return JSON.stringify(translateConfig({ folderConfig, callerConfig, processor, wantsPrepare }));
+    return JSON.stringify(translateConfig({ folderConfig, callerConfig, processor, generation, wantsPrepare }));
   } catch (cause) {
     throw asVitError(cause, "bad_config");
   }

@@ -13,7 +13,7 @@ export type Source = string | URL | Request | Response | Blob | ArrayBuffer | Ar
 export interface Tokenizer {
   /** The ids of a text, with those that the model wants before and after. */
   encode?(text: string): ArrayLike<number> | { readonly ids: ArrayLike<number> };
-  decode?(ids: number[]): string;
+  decode?(ids: number[], options: { readonly skip_special_tokens: boolean }): string;
 }
 
 /** @internal */

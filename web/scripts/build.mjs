@@ -76,7 +76,7 @@ export async function wasm(kind = release) {
 }
 
 /** Modules that vit.js loads only when it needs them (web/load/bundles.ts), and their sources. */
-const lazyModules = { foreign: "foreign/foreign", pickle: "foreign/pickle/pickle", structure: "foreign/structure/structure", examples: "foreign/examples", settings: "foreign/settings", impostors: "load/impostors", entities: "text/entities" };
+const lazyModules = { foreign: "foreign/foreign", pickle: "foreign/pickle/pickle", structure: "foreign/structure/structure", examples: "foreign/examples", settings: "foreign/settings", decoders: "foreign/decoders", impostors: "load/impostors", entities: "text/entities" };
 
 /**
  * Builds dist/. The API is one file, training another. The workers, the modules that load later and the command are
@@ -136,7 +136,7 @@ async function bundles(kind) {
   // The others import what they share with vit.js from it, so that vit.js stays one file.
   const library = { vit: "web/vit.ts", vitrine: "web/vitrine.ts", search: "web/search.ts", all: "web/all.ts", folder: "web/load/folder.ts", text: "web/text/text.ts", ...(!kind.debug && { train: "web/train.ts" }) };
   await bundle(kind, library, {
-    external: /\/(folder|text|entities|foreign|pickle|structure|settings|examples|impostors)\.js$/,
+    external: /\/(folder|text|entities|foreign|pickle|structure|settings|decoders|examples|impostors)\.js$/,
     paths: (id) => id.replace(/.*\//, "./"),
     plugins: [besideVit],
   });

@@ -16,6 +16,7 @@ import { TEXT_WORDS } from "../generated/words.js";
 import { type Encode, encoderOf } from "./tokenizer.js";
 import { withTower } from "./towers.js";
 
+export { Reader, type Writing } from "./read.js";
 export { encoderOf } from "./tokenizer.js";
 
 /** Works with a session, when it is this work's turn and the plan that it runs is `changed`. `config`: the model's, as JSON. */

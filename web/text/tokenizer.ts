@@ -38,6 +38,25 @@ export async function encoderOf({ tokenizer: given, fetch, beside }: Given): Pro
   throw new VitError("bad_argument", `texts: expected ids, because there is no tokenizer beside the weights (${names}); give one as load's option tokenizer`);
 }
 
+/** Makes a text of ids. */
+export type Decode = (ids: readonly number[]) => string;
+
+/**
+ * How ids become text, by the tokenizer that the caller gives or by the package and the model's folder; undefined
+ * without either.
+ */
+export async function decoderOf({ tokenizer: given, beside }: Given): Promise<Decode | undefined> {
+  const byOwn = (own: Tokenizer): Decode | undefined => own.decode && ((ids) => String(own.decode!([...ids], { skip_special_tokens: true })));
+  if (isObject(given) && [given.encode, given.decode].some((one) => typeof one === "function")) return byOwn(given as unknown as Tokenizer);
+  const json = given === undefined ? await textBeside(beside, "tokenizer.json") : await textOf(given as Source);
+  if (json === undefined) return undefined;
+  const config = await textBeside(beside, "tokenizer_config.json");
+  return byPackage(objectOf(json, "tokenizer.json"), config).then(byOwn, (error: VitError) => {
+    if (given !== undefined || error.code !== "unsupported") throw error;
+    return undefined;
+  });
+}
+
 async function byFile(text: string, beside: Beside | undefined): Promise<Encode> {
   if (!text.trimStart().startsWith("{")) return byBpe(ofMerges(text));
   const json = objectOf(text, "tokenizer.json"), vocabulary = ofTokenizer(json);
