@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { splitFile } from "../../web/base/safetensors.mjs";
-import { folder, variant } from "./command.mjs";
+import { folder, picture, printed, refused, sharp, skip, variant } from "./command.mjs";
 import { farthest, modelBytes, readTensors, rewritten, shared } from "./golden.mjs";
 import { load, rejects, ways } from "./support.mjs";
 
@@ -256,4 +256,20 @@ test("how generate() writes is the folder's, and what is not computed here is sa
   const none = await load(readerFolder(folder(t), "trocr", ({ generation_config: all }) => delete all.decoder_start_token_id), { variant });
   await rejects(() => none.read(image), "bad_option", /^start: expected an id, because the config has no decoder.start, got none$/);
   assert.equal((await none.read(image, { start: 2 })).tokens.length, 6);
+});
+
+// ---- The command -----------------------------------------------------------------------
+
+test("vitrine read prints each photo's text, or as JSON its tokens", { skip }, async (t) => {
+  const { path, write } = folder(t), place = readerFolder({ path, write }, "trocr");
+  write("trocr/preprocessor_config.json", JSON.stringify({ image_processor_type: "ViTImageProcessor", size: { height: 8, width: 12 } }));
+  const photo = join(path, "photo.png");
+  const { data, ...raw } = picture(24, 16, 3);
+  await sharp(data, { raw }).png().toFile(photo);
+  const text = await printed(["read", "--model", place, "--config", JSON.stringify({ decoder: { labels: Array.from({ length: 11 }, (_, id) => `w${id} `) } }), photo]);
+  assert.match(text, /^\S*photo\.png\t(w\d+ )+/);
+  const [report] = JSON.parse(await printed(["read", "--model", place, "--max-tokens", "3", "--beams", "2", "--json", photo]));
+  assert.equal(report.tokens.length, 3);
+  await refused(["read", "--beams", "x", photo], 2, /--beams: expected a whole number from 1, got "x"/);
+  await refused(["read", photo], 1, /read: this model has no decoder/);
 });

@@ -19,12 +19,13 @@ import { listOptions, readOptions, shardOf, UsageError } from "./options.ts";
 import { dropUnfinished } from "./output.ts";
 import { Photos } from "./photos.ts";
 import { quantize } from "./quantize.ts";
+import { read } from "./read.ts";
 import { type Host, Terminal } from "./terminal.ts";
 import { train } from "./train.ts";
 
 const EXIT = { fine: 0, failed: 1, usage: 2 };
 
-const COMMANDS: Readonly<Record<string, Command>> = { classify, detect, embed, attention, index, find, info, identify, train, eval: evaluate, calibrate, quantize };
+const COMMANDS: Readonly<Record<string, Command>> = { classify, detect, read, embed, attention, index, find, info, identify, train, eval: evaluate, calibrate, quantize };
 
 const PHOTOS = "PHOTO is a PNG, JPEG, WebP, TIFF, GIF or AVIF, a folder of them, or - for standard input";
 
