@@ -4,7 +4,7 @@
  *   text    JSON about the run, for web/engine/checkpoint.ts
  *   model   the weights that a reader begins from: a file of safetensors
  *   images  (count,C,H,W) bytes, those to validate with last
- *   labels  (count) bytes
+ *   labels  (count) bytes; of texts (count, tokens)
  *   arrays  four of floats, and the epochs' records: only with an unfinished run
  *   hash    of all of it
  *

@@ -101,7 +101,7 @@ static vit_status write_checkpoint(struct run *r, vit_error *why) {
         [CHECKPOINT_TEXT] = {text, text ? strlen(text) : 0},
         [CHECKPOINT_MODEL] = {model, size},
         [CHECKPOINT_IMAGES] = {data->images, data->count * data_values(data)},
-        [CHECKPOINT_LABELS] = {data->labels, data->count},
+        [CHECKPOINT_LABELS] = {data->labels, data_label_bytes(data)},
     };
     memcpy(state->parts, parts, sizeof parts);
     vit_status status =

@@ -218,6 +218,44 @@ TEST("a run stopped in the middle of an epoch and resumed gives the bits of a ru
     recipe_close(&recipe);
 }
 
+TEST("the checkpoint of a run on texts has all of them, and the run resumes") {
+    enum { TOKENS = 3, COUNT = 40 };
+    static const char JSON[] =
+        "{\"model\": {\"image_size\": [8, 8], \"patch_size\": [4, 4], \"channels\": 1,"
+        " \"width\": 8, \"depth\": 1, \"heads\": 2, \"mlp_width\": 8, \"classes\": 0,"
+        " \"decoder\": {\"depth\": 1, \"width\": 8, \"heads\": 2, \"mlp_width\": 8,"
+        " \"vocabulary\": 5, \"max_tokens\": 3, \"start\": 3, \"end\": 4}},"
+        " \"training\": {\"epochs\": 2, \"batch\": 10, \"validation\": 0}}";
+    struct recipe recipe = recipe_of(JSON);
+    struct data_set data = make_bars(COUNT);
+    uint8_t texts[COUNT][TOKENS];
+    for (size_t i = 0; i < COUNT; i++) memcpy(texts[i], (uint8_t[]){3, data.labels[i], 4}, TOKENS);
+    free(data.labels);
+    data.labels = texts[0], data.text_tokens = TOKENS;
+    struct watcher stopped = {.stop_epoch = 1, .stop_step = 2}, resumed = {0};
+    char out[256];
+    strcpy(out, scratch_path("texts"));
+    struct train_job job = {.recipe = &recipe, .data = &data};
+    struct train_files files = {
+        .out = out, .threads = 2, .watch = {&stopped, watch_step, NULL, watch_resumed}};
+    struct checkpoint_part parts[CHECKPOINT_PARTS];
+    bool finished = true;
+    vit_error why = {""};
+    size_t size;
+    MUST(train_run(&job, &files, &finished, &why));
+    CHECK(!finished, "the run was not stopped");
+    uint8_t *bytes = bytes_of(scratch_path("texts.checkpoint"), &size);
+    MUST(checkpoint_parts(parts, bytes, size, "it", &why));
+    const struct checkpoint_part *kept = &parts[CHECKPOINT_LABELS];
+    CHECK(kept->size == sizeof texts && !memcmp(kept->at, texts, sizeof texts), "%zu bytes",
+          kept->size);
+    files.watch.context = &resumed;
+    MUST(train_run(&job, &files, &finished, &why));
+    CHECK(finished && resumed.done == 20 && resumed.steps == 6, "%zu steps", resumed.steps);
+    free(bytes), free(data.images);
+    recipe_close(&recipe);
+}
+
 /* The parameters of a model file. The caller frees them. */
 static float *parameters_in(const char *name, size_t *count) {
     vit_model *model = read_model(scratch_path(name));
