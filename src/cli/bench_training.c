@@ -2,12 +2,12 @@
  * backward, and AdamW. */
 #include "bench.h"
 
+#include "base/rng.h"
 #include "tape.h"
 #include "train/data.h"
 #include "train/flops.h"
 #include "train/job.h"
 #include "train/recipe.h"
-#include "base/rng.h"
 #include "train/trainer.h"
 
 #include <math.h>
@@ -35,7 +35,8 @@ static void run_close(struct run *r) {
 static bool fill_data(struct data_set *data, const vit_config *c) {
     size_t rows = c->image_size[0], columns = c->image_size[1];
     size_t pixels = BENCH_BATCH * rows * columns;
-    *data = (struct data_set){malloc(pixels), malloc(BENCH_BATCH), BENCH_BATCH, 1, rows, columns, 0};
+    *data =
+        (struct data_set){malloc(pixels), malloc(BENCH_BATCH), BENCH_BATCH, 1, rows, columns, 0};
     struct rng rng = rng_stream(1, RNG_INIT, 0, 0);
     for (size_t i = 0; data->images && i < pixels; i++)
         data->images[i] = (uint8_t)rng_below(&rng, 256);
@@ -94,7 +95,8 @@ bool bench_training(struct bench *bench, const vit_model *model, vit_error *why)
     size_t count;
     const struct vit_kernels *const *tables = vit_kernels_all(&count);
     double want = NAN, work = 3 * BENCH_BATCH * forward_flops(c);
-    if (c->int8 || c->channels != 1 || !vit_tape_size(model, 1) || work > BENCH_MOST) return true;
+    if (c->int8 || c->channels != 1 || c->decoder.depth) return true; /* nor does it make texts */
+    if (!vit_tape_size(model, 1) || work > BENCH_MOST) return true;
     for (size_t i = 0; i < count; i++) {
         if (tables[i]->packed || !bench_wants(bench, bench_label(tables[i]).text, what)) continue;
         if (isnan(want)) {

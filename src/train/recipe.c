@@ -173,6 +173,11 @@ static char *compact(const struct json *value) {
 static vit_status check_config(const vit_config *config, vit_error *why) {
     if (config->classes == 0 && !config->decoder.depth)
         return vit_fail(why, VIT_BAD_CONFIG, "recipe: model: classes: expected at least 1, got 0");
+    if (config->classes && config->decoder.depth)
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "recipe: model: classes: expected 0 beside a decoder, because only one of "
+                        "them is trained; got %z",
+                        config->classes);
     if (config->decoder.vocabulary > 256)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "recipe: model: decoder.vocabulary: expected at most 256, because texts to "

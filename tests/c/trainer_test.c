@@ -137,6 +137,21 @@ TEST("a decoder learns to write what its image shows, and a text counts only if 
     training_close(&t);
 }
 
+TEST("a recipe has classes or a decoder, and a decoder's has no key that needs classes") {
+    static const char *const KEYS[] = {"drawings", "negatives", "distillation", "mixup", "cutmix"};
+    struct recipe recipe;
+    vit_error why = {""};
+    for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
+        char key[64];
+        snprintf(key, sizeof key, "\"epochs\": 1, \"%s\": 1", KEYS[i]);
+        const char *bad = text_recipe(key);
+        CHECK_FAILS(recipe_read(&recipe, bad, strlen(bad), &why), VIT_BAD_CONFIG, KEYS[i]);
+    }
+    const char *json = replaced(text_recipe("\"epochs\": 1"), "\"classes\": 0", "\"classes\": 3");
+    CHECK_FAILS(recipe_read(&recipe, json, strlen(json), &why), VIT_BAD_CONFIG,
+                "expected 0 beside a decoder");
+}
+
 TEST("a decoder does not train on labels, nor a model without one on texts") {
     struct training t = {.recipe = recipe_of(text_recipe("\"epochs\": 1")), .data = make_bars(50)};
     vit_error why = {""};
