@@ -127,6 +127,49 @@ TEST("images of several channels are read from IDX of rank 4, and no others are 
     recipe_close(&recipe);
 }
 
+TEST("texts are read from IDX of rank 2, whose tokens the model must know, and no others are "
+     "taken") {
+    enum { AT = 12, TOKENS = 3, ALL = IMAGES * TOKENS };
+    static const struct {
+        size_t byte, size; /* size: of the tokens */
+        uint8_t value;
+        const char *says;
+    } BAD[] = {{AT + 4, ALL, 6, "text 1 has token 6; the model has 6 tokens"},
+               {7, ALL - TOKENS, IMAGES - 1, "has 3 labels"},
+               {11, IMAGES, 1, "expected texts of 2 to 3 tokens, got 1"},
+               {11, ALL + IMAGES, TOKENS + 1, "expected texts of 2 to 3 tokens, got 4"},
+               {3, ALL, 1, "expected IDX bytes of rank 2"}};
+    struct recipe recipe = recipe_of(RECIPE);
+    recipe.config.decoder = (vit_text_config){.depth = 1, .vocabulary = 6, .max_tokens = TOKENS};
+    uint8_t texts[AT + ALL + IMAGES] = {0, 0, 8, 2, 0, 0, 0, IMAGES, 0, 0, 0, TOKENS};
+    const struct idx_pair pair = good_pair();
+    char paths[2][256];
+    struct data_set data;
+    vit_error why = {""};
+    for (size_t i = 0; i < ALL; i++) texts[AT + i] = (uint8_t)(i % 6);
+    strcpy(paths[0], scratch_path("train-images-idx3-ubyte"));
+    strcpy(paths[1], scratch_path("train-tokens-idx2-ubyte"));
+    put_file(paths[0], pair.images, pair.images_size);
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
+        uint8_t kept = texts[BAD[i].byte];
+        texts[BAD[i].byte] = BAD[i].value;
+        put_file(paths[1], texts, AT + BAD[i].size);
+        texts[BAD[i].byte] = kept;
+        CHECK(data_open(&data, paths[0], paths[1], &recipe.config, &why) == VIT_BAD_FILE &&
+                  strstr(why.text, BAD[i].says),
+              "case %zu: %s", i, why.text);
+    }
+    put_file(paths[1], texts, AT + ALL);
+    *strrchr(paths[0], '/') = '\0';
+    MUST(data_open_directory(&data, paths[0], &recipe.config, &why));
+    CHECK(data.count == IMAGES && data.text_tokens == TOKENS, "%zu texts of %zu tokens", data.count,
+          data.text_tokens);
+    CHECK(!memcmp(data.labels, texts + AT, ALL), "other tokens");
+    data_close(&data);
+    unlink(scratch_path("train-images-idx3-ubyte")); /* other tests want none */
+    recipe_close(&recipe);
+}
+
 TEST("a model with doubt takes images of no class, but none of a class that it lacks") {
     struct idx_pair pair = good_pair();
     struct data_set data;
