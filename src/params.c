@@ -94,10 +94,10 @@ static float **field_of(struct vit_params *p, size_t part, size_t block, const s
     if (!p) return NULL;
     void *owner = p;
     if (part == BLOCKS) owner = &p->blocks[block];
-    if (part == DECODER) owner = &p->decoder;
-    if (part == DECODER_BLOCKS) owner = &p->decoder.blocks[block];
-    if (part == TEXTS) owner = &p->text;
-    if (part == TEXT_BLOCKS) owner = &p->text.blocks[block];
+    if (VIT_FULL && part == DECODER) owner = &p->decoder;
+    if (VIT_FULL && part == DECODER_BLOCKS) owner = &p->decoder.blocks[block];
+    if (VIT_FULL && part == TEXTS) owner = &p->text;
+    if (VIT_FULL && part == TEXT_BLOCKS) owner = &p->text.blocks[block];
     return (float **)(void *)((char *)owner + row->field);
 }
 

@@ -30,10 +30,14 @@ enum {
 
 enum value_type {
 #define VIT_TYPE(type, values, typescript) type,
+#define VIT_TEXT_TYPE VIT_TYPE
 #include "config.def"
 };
 static const char *const VALUES[] = {
 #define VIT_TYPE(type, values, typescript) values,
+#ifndef VITRINE_SMALL
+#define VIT_TEXT_TYPE VIT_TYPE
+#endif
 #include "config.def"
 };
 enum { VALUES_ROOM = 160 };
@@ -172,7 +176,7 @@ static bool read_field(void *owner, const struct key *key, const struct json *va
         if (!read_word(value, key->words, &word)) return false;
         memcpy(field, &word, sizeof word); /* every enum here is an unsigned int */
         return true;
-    case TOKEN: return read_token(value, field);
+    case TOKEN: return VIT_FULL && read_token(value, field);
     case PREFIX: return read_prefix(owner, value);
     case STEM: return read_stem(owner, value);
     case LABELS:
@@ -615,9 +619,9 @@ static void put_value(struct text *out, const void *owner, const struct key *key
         put_size(out, size[1]), put_words(out, "]");
         return;
     case TOKEN:
-        if (*size == VIT_NO_TOKEN)
+        if (VIT_FULL && *size == VIT_NO_TOKEN)
             put_words(out, "null");
-        else
+        else if (VIT_FULL)
             put_size(out, *size);
         return;
     case BOOL: put_words(out, *(const bool *)field ? "true" : "false"); return;

@@ -21,6 +21,7 @@ static const struct row {
 static const char *const TYPES[][2] = {
 #define VIT_TYPE(type, values, typescript) {#type, values},
 #define VIT_PHOTO_TYPE VIT_TYPE
+#define VIT_TEXT_TYPE VIT_TYPE
 #include "config.def"
 };
 

@@ -8,6 +8,9 @@
     "\"image_size\":[16,16],\"patch_size\":[16,16],\"channels\":1,\"width\":4,\"depth\":1,"
 #define SPLIT_OF(width, more)                                                                      \
     "\"tokens_to_token\":\"performer\",\"token_width\":" width more ",\"heads\""
+#define DECODER(more)                                                                              \
+    "\"decoder\":{\"depth\":1,\"width\":4,\"heads\":2,\"mlp_width\":3,\"vocabulary\":5,"           \
+    "\"max_tokens\":6" more "},\"heads\""
 #define PREPARE "{\"kind\":\"digit\"}"
 #define PHOTO(more) "{\"kind\":\"photo\",\"mean\":[0],\"std\":[1]" more "}"
 
@@ -100,6 +103,24 @@ static const struct {
     {"another filter", PREPARE, PHOTO(",\"resize\":8,\"interpolation\":\"box\""),
      "lanczos or nearest, got"},
     {"another middle", PREPARE, PHOTO(",\"resize\":8,\"crop_at\":1"), "even or floor"},
+    {"a decoder in words", "\"heads\"", "\"decoder\":\"gpt2\",\"heads\"",
+     "decoder: expected an object"},
+    {"a text of nothing", "\"heads\"", "\"text\":{},\"heads\"", "text.depth is missing"},
+    {"a decoder whose heads do not divide", "\"heads\"", DECODER(",\"heads\":3"), "decoder.heads"},
+    {"an absurd vocabulary", "\"heads\"", DECODER(",\"vocabulary\":4e18"), "decoder.vocabulary"},
+    {"too many tokens", "\"heads\"", DECODER(",\"max_tokens\":65537"), "decoder.max_tokens"},
+    {"no tokens", "\"heads\"", DECODER(",\"max_tokens\":0"), "decoder.max_tokens"},
+    {"a start that is no token", "\"heads\"", DECODER(",\"start\":5"), "decoder.start"},
+    {"an end below 0", "\"heads\"", DECODER(",\"end\":-1"), "decoder.end"},
+    {"half a padding", "\"heads\"", DECODER(",\"padding\":0.5"), "decoder.padding"},
+    {"halves of an odd width", "\"heads\"",
+     DECODER(",\"width\":5,\"heads\":5,\"position\":\"sincos_halves\""), "decoder.width"},
+    {"sines that begin late", "\"heads\"",
+     DECODER(",\"position\":\"sincos1d\",\"position_offset\":1"), "decoder.position_offset"},
+    {"a decoder that sees what comes", "\"heads\"", DECODER(",\"mask\":\"none\""), "decoder.mask"},
+    {"a piece too few", "\"heads\"", DECODER(",\"labels\":[\"a\",\"b\",\"c\",\"d\"]"),
+     "decoder.labels: expected 5 strings"},
+    {"a scale of 0", "\"heads\"", DECODER(",\"embedding_scale\":0"), "decoder.embedding_scale"},
     {"deep nesting", "\"channels\":1", "\"x\":" DEEP8(DEEP8(DEEP8(DEEP8(DEEP8("1"))))), "JSON"},
 };
 
@@ -117,6 +138,8 @@ TEST("a config that is not the file's is refused by the name of a tensor") {
            VIT_BAD_TENSOR, "backbone.0");
     expect("a split", file_of(replaced(CONFIG, SMALL, LARGER SPLIT_OF("8", ""))), VIT_BAD_TENSOR,
            "tokens_to_token.attention1.norm1.weight");
+    expect("a decoder", file_of(replaced(CONFIG, "\"heads\"", DECODER(""))), VIT_BAD_TENSOR,
+           "decoder.token_embed.weight");
 }
 
 TEST("sincos2d positions are refused unless the width is a multiple of four") {

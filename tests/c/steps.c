@@ -11,8 +11,8 @@
 #include "../../src/train/files.h"
 #include "../../src/train/job.h"
 #include "../../src/train/recipe.h"
-#include "base/rng.h"
 #include "../../src/train/trainer.h"
+#include "base/rng.h"
 
 #include <float.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* Habits of other hands: what they change, and that what they write is still the digit. */
 #define _GNU_SOURCE
+#include "base/rng.h"
 #include "train/habits.h"
 #include "train/jsonl.h"
 #include "train/negatives.h"
-#include "base/rng.h"
 #include "train/strokes.h"
 #include "train_support.h"
 

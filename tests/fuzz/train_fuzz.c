@@ -1,6 +1,7 @@
 /* The trainer's readers: recipes from memory; IDX files, pen drawings and checkpoints as files in
  * memory, plain or gzipped. Input that is read is used, and a refusal has a message. */
 #define _GNU_SOURCE
+#include "base/rng.h"
 #include "train/checkpoint.h"
 #include "train/data.h"
 #include "train/habits.h"
@@ -8,7 +9,6 @@
 #include "train/jsonl.h"
 #include "train/recipe.h"
 #include "train/resume.h"
-#include "base/rng.h"
 #include "train/strokes.h"
 
 #include <math.h>
