@@ -362,26 +362,19 @@ export class Vit {
   async #read(image: ImageInput, options: ReadOptions): Promise<TextBundle.Writing> {
     const { decoder } = this.config;
     if (!decoder) throw new VitError("unsupported", "read: this model has no decoder, so it writes nothing; use classify or embed");
-    this.#check(undefined);
     if (options.force) options.force = Array.from(options.force); // the caller may change it
     const shape = resized(this.#model.shape, options.size, this.config);
     const picture = toPicture(image, [shape.channels, shape.rows, shape.columns], nameOf(0, 1));
     picture.catch(() => {}); // whoever awaits it gets the error
-    this.#calls++;
-    const end = () => {
-      this.#calls--;
-      this.#closeIfIdle();
-    };
-    try {
-      const { Reader } = await textBundle();
-      this.#reader ??= new Reader(decoder, this.#plan, this.#generation);
-      const writing = this.#reader.read(options, picture, shape, (signal, work) => abortable(this.#turn(signal, ({ session }) => work(session)), signal));
-      writing.result.then(end, end);
-      return writing;
-    } catch (error) {
-      end();
-      throw error;
-    }
+    return new Promise((resolve, reject) => {
+      this.#hold(undefined, async () => {
+        const { Reader } = await textBundle();
+        this.#reader ??= new Reader(decoder, this.#plan, this.#generation);
+        const writing = this.#reader.read(options, picture, shape, (signal, work) => abortable(this.#turn(signal, ({ session }) => work(session)), signal));
+        resolve(writing);
+        await writing.result;
+      }).catch(reject);
+    });
   }
 
   /**

@@ -280,7 +280,7 @@ function turned(ours: string, [tensor]: readonly Tensor[], factor: number): Appe
   const [rows, columns] = isMatrix ? shape as [number, number] : [1, count];
   const make = ([bytes]: readonly Piece[]) => {
     const { buffer, byteOffset } = bytes!, out = new Float32Array(count);
-    const read = dtype === "F32" ? new Float32Array(buffer, byteOffset, count) : readNumbers(bytes!)({ ...tensor!, begin: 0 } as Tensor);
+    const read = dtype === "F32" ? new Float32Array(buffer, byteOffset, count) : readNumbers(bytes!)({ ...tensor!, begin: 0, end: bytes!.length } as Tensor);
     for (let row = 0, at = 0; row < rows; row++) {
       for (let column = 0; column < columns; column++, at++) {
         const to = column * rows + row;
