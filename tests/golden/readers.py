@@ -4,7 +4,8 @@
     python3 tests/golden/readers.py [FOLDER]    PyTorch, from 1.13 on
 
 The encoder is make.py's model. The decoders are written from the formulas of transformers' modules, over
-tensors with the modules' names: TrOCR's, GPT-2's, BERT's and RoBERTa's. Each of CASES has two files:
+tensors with the modules' names: TrOCR's, GPT-2's, BERT's and RoBERTa's. `torch` is a stranger's model of
+torch.nn's own encoder and decoder, without self and cross. Each has two files:
 
 NAME.safetensors         the model; its config.json and generation_config.json in __metadata__
 NAME.golden.safetensors  all F32: images (B,C,H,W), ids (B,S), and teacher-forced on them logits (B,S,V),
@@ -18,6 +19,7 @@ import pathlib
 import sys
 
 import torch
+from torch import nn
 import torch.nn.functional as F
 
 from families import QKV, VIT, renamed
@@ -225,6 +227,40 @@ def make(folder, name, decoder, seed):
     print(name, results["greedy"].tolist())
 
 
+class Stranger(nn.Module):
+    """As people write it by hand around PyTorch's modules: the encoder's norms first, the decoder's last."""
+
+    def __init__(self):
+        super().__init__()
+        kinds = dict(d_model=WIDTH, nhead=HEADS, dim_feedforward=MLP, batch_first=True)
+        self.patches = nn.Conv2d(3, WIDTH, 4, stride=4)
+        self.pos_embed = nn.Parameter(torch.empty(1, 6, WIDTH))
+        self.encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(**kinds, norm_first=True), 2)
+        self.word_embed = nn.Embedding(VOCABULARY, WIDTH)
+        self.word_pos_embed = nn.Parameter(torch.empty(1, POSITIONS, WIDTH))
+        self.decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(**kinds), 2, norm=nn.LayerNorm(WIDTH))
+        self.generator = nn.Linear(WIDTH, VOCABULARY)
+
+    def forward(self, images, ids):
+        seen = self.encoder(self.patches(images).flatten(2).transpose(1, 2) + self.pos_embed)
+        x = self.word_embed(ids) + self.word_pos_embed[:, : ids.shape[1]]
+        mask = torch.full((ids.shape[1],) * 2, -math.inf).triu(1)
+        return self.generator(self.decoder(x, seen, tgt_mask=mask))
+
+
+def make_stranger(folder, seed):
+    random = torch.Generator().manual_seed(seed)
+    model = Stranger().eval()
+    draw_weights(model, torch.float32, random)
+    images = torch.randn(B, 3, *ENCODER["image_size"], generator=random, dtype=torch.float32).double()
+    ids = torch.randint(0, VOCABULARY, (B, S), generator=random)
+    with torch.no_grad():
+        results = dict(images=images, ids=ids, logits=model(images, ids), greedy=greedy(lambda ids, cached: [model(images, ids)]))
+    write_safetensors(folder / "torch.safetensors", {n: ("F32", x) for n, x in model.state_dict().items()})
+    write_safetensors(folder / "torch.golden.safetensors", {n: ("F32", x) for n, x in results.items()})
+    print("torch", results["greedy"].tolist())
+
+
 def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "readers")
     folder.mkdir(exist_ok=True)
@@ -232,6 +268,7 @@ def main():
     torch.set_default_dtype(torch.float64)
     for seed, (name, decoder) in enumerate(CASES.items(), start=1):
         make(folder, name, decoder, seed)
+    make_stranger(folder, seed=len(CASES) + 1)
 
 
 if __name__ == "__main__":

@@ -99,7 +99,7 @@ async function minified(name) {
 for (const [name, most, what] of [
   ["pickle", 9000, "reads PyTorch's files"],
   ["foreign", 19190, "reads other libraries' checkpoints"],
-  ["structure", 8740, "reads models of nobody's names"],
+  ["structure", 10040, "reads models of nobody's names"],
   ["settings", 900, "reads settings beside the weights"],
   ["decoders", 3850, "reads decoders that write text"],
   ["examples", 1660, "settles what is open by examples"],

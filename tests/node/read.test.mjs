@@ -258,6 +258,21 @@ test("how generate() writes is the folder's, and what is not computed here is sa
   assert.equal((await none.read(image, { start: 2 })).tokens.length, 6);
 });
 
+test("a stranger's encoder and decoder of torch.nn are read by their structure", async () => {
+  const weights = modelBytes("readers/torch"), { images, ids, logits, greedy } = golden("torch");
+  const error = await load(weights).catch((thrown) => thrown);
+  assert.deepEqual(error.questions.map(({ key }) => key).sort(), ["activation", "decoder_norm", "heads", "image_size", "norm"]);
+  assert.match(error.mapping["decoder.blocks.0.cross.kv.weight"].join(), /decoder.layers.0.multihead_attn.in_proj_weight/);
+  const config = { heads: 2, norm: "pre", decoder_norm: "post", activation: "relu", image_size: [8, 12], decoder: { start: 2, end: 3, padding: 1 } };
+  const vit = await load({ weights, config }, { variant });
+  for (const index of [0, 1]) {
+    const image = Float32Array.from(part(images, index));
+    assert.ok(farthest((await vit.read(image, { force: part(ids, index) })).logits, part(logits, index)) <= NEAR);
+    const { tokens } = await vit.read(image, { maxTokens: 6 });
+    assert.deepEqual(tokens.map(({ id }) => id), written(part(greedy, index), vit.config.decoder));
+  }
+});
+
 // ---- The command -----------------------------------------------------------------------
 
 test("vitrine read prints each photo's text, or as JSON its tokens", { skip }, async (t) => {

@@ -60,7 +60,7 @@ export function isOf(other: string, chosen: string): (tensor: Tensor) => boolean
   return ({ name }) => begins(name, theirs) && !(mine.length > theirs.length && begins(name, mine));
 }
 
-type Part = ReadonlyMap<string, Tensor>;
+export type Part = ReadonlyMap<string, Tensor>;
 type Parts = readonly Part[];
 
 export const tensorsIn = (parts: Parts) => new Set(parts.flatMap((part) => [...part.values()]));

@@ -10,6 +10,7 @@ import type { Tensor } from "../family.js";
 import type { Question, Refusal } from "../refusal.js";
 import { type Block, readBlock, widthOf } from "./block.js";
 import { findStacks, isOf, type Stack, templateIn, tensorsIn } from "./blocks.js";
+import { isDecoder, readDecoder } from "./decoder.js";
 import { gridOf } from "./grid.js";
 import { cut, isVector, type Layer, layersOf, parent, refuse, shown, uncomputed, unused } from "./layers.js";
 import { badConfig, Model, openQuestions } from "./model.js";
@@ -38,7 +39,7 @@ const BUFFER = /(^|[._])(num_batches_tracked|position_ids|relative_position_inde
 const OTHER = /(^|[._])(rope|rotary|inv_freq|freqs_cis|relative_position_bias|rel_pos_[hw]|lora_[ab]|weight_[ih]h)|running_(mean|var)$/i;
 
 /** Keys that only this room reads. */
-const OWN = "attention_scale class_position early_norm fc_norm head_activation map norm_bias norm_order patch_order qkv_order stack untrained".split(" ");
+const OWN = "attention_scale class_position decoder decoder_activation decoder_embedding_scale decoder_heads decoder_max_tokens decoder_norm decoder_norm_eps early_norm fc_norm head_activation map norm_bias norm_order patch_order qkv_order stack untrained".split(" ");
 /** What pre may stand for. Only the first is computed. */
 const BLOCKS = ["x + f(norm(x))", "norm(x) + f(norm(x))", "x + norm(f(x))"];
 const ACTIVATIONS = ["gelu", "relu", "gelu_tanh", "quick_gelu", "silu"];
@@ -50,7 +51,8 @@ export function structureOf(all: readonly Placed[], given: Json, isZero?: (tenso
   const tensors = all.filter((tensor) => !skipped.includes(tensor));
   const other = all.find(({ name }) => OTHER.test(name));
   if (other) throw uncomputed(`${shown(other)}, of ${/running/.test(other.name) ? "batch norms: a convolutional network or a hybrid," : "another architecture,"}`);
-  const stacks = findStacks(tensors);
+  const found = findStacks(tensors), decoders = found.filter(isDecoder);
+  const stacks = decoders.length < found.length ? found.filter((one) => !decoders.includes(one)) : found;
   const stack = stacks.length > 1 ? stacks.find(({ name }) => name === given.stack) : stacks[0];
   if (!stack) throw askStack(stacks, (name) => structureOf(all, { ...given, stack: name }, isZero));
   const { blocks: parts } = stack, inside = tensorsIn(parts), [start] = parts[0]!.values() as Iterable<Placed>;
@@ -61,12 +63,6 @@ export function structureOf(all: readonly Placed[], given: Json, isZero?: (tenso
     skipped.push(...some as Placed[]);
     outside = outside.filter((tensor) => !left.has(tensor));
   };
-  for (const { name, blocks } of stacks) {
-    const other = tensorsIn(blocks), isOther = isOf(name, stack.name);
-    if (blocks !== parts) leave(outside.filter((tensor) => other.has(tensor) || isOther(tensor)));
-  }
-  leave(templateIn(outside, parts[0]!));
-  const width = widthOf(parts[0]!);
   const model = new Model(given, tensors);
   /** A bias that is exactly zero everywhere was never trained, if any norm's was. Without the numbers all may be. */
   const isTrained = !isZero || layersOf(tensors.map((tensor) => [tensor.name, tensor] as const)).layers.some((layer) => isVector(layer) && layer.from[1]!.some((bias) => !isZero(bias)));
@@ -75,6 +71,22 @@ export function structureOf(all: readonly Placed[], given: Json, isZero?: (tenso
   /** Leaves out what is one too many and was never trained. */
   const living = (layers: readonly Layer[], most: number) => layers.filter((layer) => layers.length <= most || !isDead(layer) ||
     model.ask("untrained", ["skipped", "called"], untrained(layer)) === "called" || leave(layer.from.flat()));
+  let decoder: ReturnType<typeof readDecoder> | undefined;
+  if (decoders.length === 1 && stack !== decoders[0]) {
+    try {
+      decoder = readDecoder(decoders[0]!, stack, outside.filter((tensor) => !tensorsIn(decoders[0]!.blocks).has(tensor)), living, model);
+      const { used } = decoder;
+      outside = outside.filter((tensor) => !used.has(tensor));
+    } catch (error) {
+      if ((error as Refusal).code !== "bad_tensor") throw error; // another decoder is left out
+    }
+  }
+  for (const { name, blocks } of found) {
+    const other = tensorsIn(blocks), isOther = isOf(name, stack.name);
+    if (blocks !== parts) leave(outside.filter((tensor) => other.has(tensor) || isOther(tensor)));
+  }
+  leave(templateIn(outside, parts[0]!));
+  const width = widthOf(parts[0]!);
   const blocks = parts.map((part) => readBlock(part, width, living)), first = blocks[0]!;
   if (blocks.length === 1) { // it may be called several times
     const depth = model.assume("depth", 1);
@@ -139,6 +151,7 @@ export function structureOf(all: readonly Placed[], given: Json, isZero?: (tenso
   const [last, hidden] = [...head.layers].reverse();
   if (hidden) model.putLayer("pre_logits", hidden);
   if (last) model.putLayer("head", last);
+  decoder?.put();
 
   model.finish();
   const mapping = Object.fromEntries([...model.parameters].map(([name, { from }]) => [name, from.map((tensor) => tensor.name)]));
@@ -147,7 +160,7 @@ export function structureOf(all: readonly Placed[], given: Json, isZero?: (tenso
   const left = tensors.find((tensor) => !used.has(tensor) && !skipped.includes(tensor) && tensor !== position);
   if (left && count) throw unused(left);
   if (model.questions.length > 0) {
-    const table = Object.entries(mapping).filter(([name, from]) => from.length > 0 && !/^blocks\.[1-9]|\.bias$/.test(name)).map(([name, from]) => `\n  ${name} ← ${from.join(" + ")}`);
+    const table = Object.entries(mapping).filter(([name, from]) => from.length > 0 && !/\bblocks\.[1-9]|\.bias$/.test(name)).map(([name, from]) => `\n  ${name} ← ${from.join(" + ")}`);
     throw openQuestions(`${model.texts.join("; ")}\nThe tensors were taken for (${blocks.length} blocks):${table.join("")}`, model.questions, mapping);
   }
   const config: Json = {
@@ -155,7 +168,7 @@ export function structureOf(all: readonly Placed[], given: Json, isZero?: (tenso
     position: "learned",
     ...Object.fromEntries(Object.entries({ ...given, ...model.assumed }).filter(([key]) => !OWN.includes(key))),
     ...grid, width, depth: blocks.length, heads, head_width: d, mlp_width: first.fc1?.rows ?? 1, classes: last?.rows ?? 0, final_norm: final !== undefined, pool,
-    head_hidden: hidden?.rows, head_activation: hidden && head.activation, prefix: token ? ["class"] : [], layer_scale: first.scales.length > 0,
+    head_hidden: hidden?.rows, head_activation: hidden && head.activation, prefix: token ? ["class"] : [], layer_scale: first.scales.length > 0, ...(decoder && { decoder: decoder.config }),
   };
   return { config, assumed: Object.keys(model.assumed), skipped: skipped.map(({ name }) => name), mapping, parameters: model.parameters };
 }

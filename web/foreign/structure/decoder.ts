@@ -1,0 +1,121 @@
+/** Reads a decoder beside the encoder: a stack whose blocks attend twice, to the text and to the image. */
+import type { Json } from "../../base/json.js";
+import type { Tensor } from "../family.js";
+import { type Block, readBlock, widthOf } from "./block.js";
+import { isOf, type Part, type Stack, tensorsIn } from "./blocks.js";
+import { isVector, type Layer, layersOf, type Living, QKV, roleOf, take, uncomputed } from "./layers.js";
+import type { Model } from "./model.js";
+import { type Matrix, rowsOf } from "./numbers.js";
+
+/** The names that stand for attention to the image, and to the text. */
+const CROSS = /cross|enc|mem|multihead|context|src|source|att[a-z]*_?2/;
+const SELF = /self|mask|causal|dec|tgt|target|att[a-z]*_?1/;
+
+const isAttention = (names: readonly string[]) => names.some((name) => QKV.test(name)) || new Set(names.map((name) => roleOf(name.toLowerCase().replace(/\.\w+$/, ""))).values()).size > 3;
+
+/** The two modules of a block that attend: that of the text, and that of the image. Undefined if there are not two. */
+function modulesOf(block: Part): readonly [self: string, cross: string] | undefined {
+  for (const parts of [1, 2, 3]) {
+    const groups = new Map<string, string[]>();
+    for (const name of block.keys()) {
+      const front = `${name.split(".").slice(0, parts).join(".")}.`;
+      groups.set(front, [...(groups.get(front) ?? []), name.slice(front.length)]);
+    }
+    const [first, second, ...more] = [...groups].filter(([, names]) => isAttention(names)).map(([front]) => front);
+    if (first === undefined || second === undefined || more.length > 0) continue;
+    const swapped = CROSS.test(first) !== CROSS.test(second) ? CROSS.test(first) : SELF.test(second) && !SELF.test(first);
+    return swapped ? [second, first] : [first, second];
+  }
+  return undefined;
+}
+
+export const isDecoder = ({ blocks: [first] }: Stack) => modulesOf(first!) !== undefined;
+
+interface Found {
+  /** Our keys, but for the caller's. */
+  readonly config: Json;
+  /** The tensors that it has taken. */
+  readonly used: ReadonlySet<Tensor>;
+  /** Adds its parameters. */
+  put(): void;
+}
+
+/** @param outside the tensors that no stack has. */
+export function readDecoder(stack: Stack, encoder: Stack, outside: readonly Tensor[], living: Living, model: Model): Found {
+  const { blocks } = stack, width = widthOf(blocks[0]!);
+  const { layers, alone } = layersOf(outside.map((tensor) => [tensor.name, tensor] as const));
+  const isOther = isOf(stack.name, encoder.name), isNamed = (tensor: Tensor) => isOther(tensor) || /dec|tgt|target|text|word|tok|seq/i.test(tensor.name);
+  const used = new Set(tensorsIn(blocks));
+  const use = <One extends Layer>(layer: One | undefined) => {
+    for (const tensor of layer?.from.flat() ?? []) used.add(tensor);
+    return layer;
+  };
+  const isAlone = ({ from }: Layer) => from[1]!.length === 0, first = ({ from }: Layer) => from[0]![0]!;
+  const tables = layers.filter((layer) => !isVector(layer) && layer.shape.length === 2 && layer.columns === width);
+  const places = (name: string) => /pos|(^|[._])pe($|[._])/i.test(name);
+  const embed = use(take(tables, (layer) => isAlone(layer) && !places(layer.path) && isNamed(layer)) ?? take(tables, (layer) => isAlone(layer) && /emb/.test(layer.path) && !places(layer.path)));
+  if (!embed) throw uncomputed(`a decoder without a table of tokens of ${width} numbers`);
+  const head = use(take(tables, ({ rows, path }) => rows === embed.rows && !places(path)));
+  const positions = [...tables.filter(({ path }) => places(path)).map(first), ...alone.map(([, tensor]) => tensor)
+    .filter((tensor) => places(tensor.name) && tensor.shape.at(-1) === width)];
+  const table = positions.find(isOther) ?? (positions.length > 1 ? positions.find(isNamed) : undefined);
+  if (table) used.add(table);
+  const norm = use(layers.find((layer) => isVector(layer) && layer.count === width && isOther(layer)));
+
+  const given = (model.given.decoder ?? {}) as Json;
+  const place = given.norm ?? model.ask("decoder_norm", ["pre", "post"]);
+  const heads = given.heads ?? model.assume("decoder_heads", model.given.heads);
+  const activation = given.activation ?? model.assume("decoder_activation", model.given.activation);
+  if (given.embedding_scale === undefined) model.assume("decoder_embedding_scale", 1);
+  if (given.norm_eps === undefined) model.assume("decoder_norm_eps", 1e-5);
+  const read = blocks.map((block) => readDecoderBlock(block, width, living));
+  const most = table ? table.count / width : Number(given.max_tokens ?? 0) || model.assume("decoder_max_tokens", 256);
+  const put = () => {
+    model.put("decoder.token_embed.weight", [embed.rows, width], embed.from[0]!, (read) => embed.make(read, 0));
+    if (table) model.put("decoder.pos_embed", [1, most, width], [table], (values) => values(table));
+    read.forEach((block, at) => putDecoderBlock(model, `decoder.blocks.${at}.`, block));
+    if (norm) model.putLayer("decoder.norm", norm);
+    if (head) model.putLayer("decoder.head", head);
+  };
+  const config = {
+    depth: blocks.length, width, heads, mlp_width: read[0]!.own.fc1!.rows, vocabulary: embed.rows, max_tokens: most,
+    norm: place, norm_eps: 1e-5, final_norm: norm !== undefined, activation, position: table ? "learned" : "sincos1d", tied_head: !head,
+    head_bias: head !== undefined && !isAlone(head), ...given,
+  };
+  return { config, used, put };
+}
+
+interface DecoderBlock {
+  /** Self-attention and MLP, with the first norm and the last. */
+  readonly own: Block;
+  readonly cross: Block;
+  readonly norm: Layer;
+}
+
+function readDecoderBlock(block: Part, width: number, living: Living): DecoderBlock {
+  const [, cross] = modulesOf(block)!;
+  const norms = layersOf(block).layers.filter((layer) => isVector(layer) && layer.count === width);
+  const [, norm] = norms;
+  if (norms.length !== 3 || !norm) throw uncomputed(`a decoder's block with ${norms.length} norms`);
+  const all = new Set(norms.flatMap(({ from }) => from.flat())), middle = new Set(norm.from.flat());
+  const part = (test: (name: string, tensor: Tensor) => boolean) => new Map([...block].filter(([name, tensor]) => test(name, tensor)));
+  const own = readBlock(part((name, tensor) => (!name.startsWith(cross) || all.has(tensor)) && !middle.has(tensor)), width, living);
+  const seen = readBlock(part((name, tensor) => name.startsWith(cross) && !all.has(tensor)), width, living);
+  if (!own.fc1 || seen.fc1 || own.qkv.rows !== 3 * width || seen.qkv.rows !== 3 * width) throw uncomputed("such a decoder");
+  return { own, cross: seen, norm };
+}
+
+function putDecoderBlock(model: Model, name: string, { own, cross, norm }: DecoderBlock): void {
+  const put = (ours: string, matrix: Matrix) => model.putLayer(name + ours, matrix);
+  const { rows } = cross.proj;
+  model.putLayer(`${name}norm1`, own.norms[0]!);
+  put("attn.qkv", own.qkv);
+  put("attn.proj", own.proj);
+  model.putLayer(`${name}cross_norm`, norm);
+  put("cross.q", rowsOf(cross.qkv, 0, rows));
+  put("cross.kv", rowsOf(cross.qkv, rows, 2 * rows));
+  put("cross.proj", cross.proj);
+  model.putLayer(`${name}norm2`, own.norms[1]!);
+  put("mlp.fc1", own.fc1!);
+  put("mlp.fc2", own.fc2!);
+}
