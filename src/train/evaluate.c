@@ -247,6 +247,8 @@ vit_status evaluate(struct score *score, size_t *confusion, vit_team *team, cons
 vit_status evaluate_logits(float *logits, float *doubt, vit_team *team, const vit_model *model,
                            const struct data_set *data, size_t first, size_t count,
                            vit_error *why) {
+    if (data->text_tokens)
+        return vit_fail(why, VIT_BAD_ARGUMENT, "expected images with labels, got texts");
     size_t classes = vit_model_config(model)->classes;
     struct evaluation e = {model, data, first, count, classes, logits, doubt, NULL};
     struct score score;
