@@ -180,7 +180,7 @@ struct params_walk params_walk_start(const vit_config *config, const struct vit_
 static void write_name(char *out, size_t capacity, const struct part *part, size_t block,
                        const char *name) {
     struct text text = {out, out + capacity - 1};
-    put_words(&text, part->prefix);
+    if (VIT_FULL) put_words(&text, part->prefix);
     if (part->blocks) {
         put_words(&text, "blocks.");
         put_size(&text, block);

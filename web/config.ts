@@ -3,7 +3,7 @@ import type { VitConfig } from "./generated/config.js";
 import type { Mapping } from "./vit-error.js";
 
 export type { Mapping } from "./vit-error.js";
-export type { Prepare, VitConfig } from "./generated/config.js";
+export type { Prepare, TextConfig, VitConfig } from "./generated/config.js";
 
 /** @internal The config that the module has printed. It may have a million labels. */
 export function configOf(json: string): VitConfig {

@@ -33,7 +33,7 @@ export type {
   Ablation, Classification, ClassifyOptions, DetectedObject, Detection, DetectOptions, Embedding, EmbedOptions, LoadOptions, ReadOptions, ReadResult, ReadToken, Replacement, TextEmbedding, TextInput,
 } from "./calls.js";
 export type { Class } from "./classes.js";
-export type { Mapping, Prepare, VitConfig } from "./config.js";
+export type { Mapping, Prepare, TextConfig, VitConfig } from "./config.js";
 export { VitError, type VitErrorCode } from "./errors.js";
 export type { WeightsSource } from "./load/read-config.js";
 export type { Folder } from "./load/location.js";

@@ -157,13 +157,20 @@ static void features_backward(const vit_model *m, const struct vit_params *g, fl
     pool_backward(c, dx, dpooled, batch, tokens, head);
 }
 
-void final_norm_backward(const vit_model *m, const struct vit_params *g, float *dx,
-                         const struct head_activations *a, const float *x, size_t rows,
-                         size_t batch) {
+/* The gradient of the normed tokens → of the tokens x. */
+static void tokens_norm_backward(const vit_model *m, const struct vit_params *g, float *dx,
+                                 const struct head_activations *a, const float *x, size_t rows,
+                                 size_t batch) {
     size_t D = m->config.width, at = m->config.head_norm ? 2 * batch : 0;
     if (norms_tokens(&m->config))
         norm_backward(dx, D, g->norm_gain, g->norm_bias, dx, D, x, D, a->mean + at, a->rstd + at,
                       m->params.norm_gain, rows, D);
+}
+
+void final_norm_backward(const vit_model *m, const struct vit_params *g, float *dx,
+                         const struct head_activations *a, const float *x, size_t rows,
+                         size_t batch) {
+    tokens_norm_backward(m, g, dx, a, x, rows, batch);
 }
 
 void logits_backward(const vit_model *m, const struct vit_params *g, float *dx,
@@ -190,7 +197,7 @@ void logits_backward(const vit_model *m, const struct vit_params *g, float *dx,
         }
         features_backward(m, g, dx, dpooled, a, batch, tokens, head);
     }
-    final_norm_backward(m, g, dx, a, x, rows, batch);
+    tokens_norm_backward(m, g, dx, a, x, rows, batch);
 }
 
 /* One logit's gradient of the pooled features → dpooled (D). */
@@ -221,7 +228,7 @@ void logit_backward(const vit_model *m, float *dx, size_t class, const struct he
         for (size_t i = 0; i < D; i++) dpooled[i] /= (float)heads;
         features_backward(m, &none, dx, dpooled, a, 1, T, head);
     }
-    final_norm_backward(m, &none, dx, a, x, T, 1);
+    tokens_norm_backward(m, &none, dx, a, x, T, 1);
 }
 
 void head_shares(const vit_config *c, float *shares) {

@@ -103,7 +103,7 @@ vit_status vitw_begin(size_t file_size, const char *json, size_t json_size, cons
 /* From now on this model runs. The state, the room for runs and the trace are those of another. */
 static void use(const vit_model *next) {
     const vit_config *config = vit_model_config(model = next);
-    model_uses++;
+    if (VIT_FULL) model_uses++;
     session.rows = config->image_size[0];
     session.columns = config->image_size[1];
     session.grid_rows = vit_grid(config, 0);
