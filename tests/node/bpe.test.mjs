@@ -73,6 +73,12 @@ test("vocab.json with merges.txt, and tokenizer.json with merges of both kinds, 
   assert.deepEqual(await idsBy(files({ "tokenizer.json": page, "bpe_simple_vocab_16e6.txt.gz": packed }), text), want);
 });
 
+test("open_clip's canonical texts have no punctuation", { skip }, async () => {
+  const given = { tokenizer: new Blob([packed]) };
+  const { ids } = await (await encoderOf(given, { clean: "canonicalize" }))(" A photo_of -- a &lt;Cat&gt;! ", 1000);
+  assert.deepEqual(ids, [START, 320, 1125, 539, 320, 2368, END]);
+});
+
 test("a caller's own tokenizer is asked, and cut at its end", async () => {
   const tokenizer = { encode: (text) => ({ ids: Int32Array.from(text, (letter) => letter.charCodeAt(0)) }) };
   assert.deepEqual(await idsBy({ tokenizer }, "abcde", 3), [97, 98, 101]);

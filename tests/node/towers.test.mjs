@@ -229,6 +229,26 @@ test("bad texts, and models without texts, are refused", { skip }, async () => {
   await rejects(() => vit.embedText([[1]]), "disposed", /disposed/);
 });
 
+test("configs of strangers are refused where they cannot be, and an end that is no token pools the first", { skip }, async () => {
+  const base = configOf("clip_quick_gelu");
+  const loaded = (change) => load({ weights: bytesOf("clip_quick_gelu"), config: { ...base, text_config: { ...base.text_config, ...change } } });
+  for (const [change, message] of [
+    [{ num_attention_heads: 5 }, /text\.heads: expected a divisor of width 48/],
+    [{ num_attention_heads: "x" }, /text\.heads/],
+    [{ layer_norm_eps: -1 }, /text\.norm_eps/],
+    [{ hidden_act: "elu" }, /text_config\.hidden_act/],
+    [{ eos_token_id: -1 }, /text\.end/],
+  ]) {
+    const vit = await loaded(change);
+    await rejects(() => vit.embedText([[58, 5, 59]]), "bad_config", message);
+    assert.ok(await vit.embed(oracleOf("clip_quick_gelu").images[0]), "images still go");
+  }
+  const { eos_token_id: _, ...text_config } = base.text_config; // transformers' default is then 49407
+  const vit = await load({ weights: bytesOf("clip_quick_gelu"), config: { ...base, text_config } });
+  const [long, alone] = [await vit.embedText([[58, 5, 59]]), await vit.embedText([[58]])];
+  assert.ok(farthest(long.embeds, alone.embeds) <= 1e-6);
+});
+
 test("an abort ends embedText, and the next call goes on", { skip }, async () => {
   const vit = await load(`${folder("siglip")}/`), [row] = oracleOf("siglip").ids;
   const reason = new Error("stop");

@@ -14,7 +14,7 @@ import { show, VitError } from "../errors.js";
 import type { TextConfig, VitConfig } from "../generated/config.js";
 import { TEXT_WORDS } from "../generated/words.js";
 import { type Encode, encoderOf } from "./tokenizer.js";
-import { withTower } from "./towers.js";
+import { objectIn, withTower } from "./towers.js";
 
 export { Reader, type Writing } from "./read.js";
 export { encoderOf } from "./tokenizer.js";
@@ -150,7 +150,8 @@ export class Texts {
   }
 
   async #ids(text: string, { max_tokens, mask, padding }: TextConfig): Promise<number[]> {
-    const encode = (this.#kept.encode ??= encoderOf(this.#plan));
+    const encode = (this.#kept.encode ??= saidIn(this.#plan).then(({ model_cfg }) =>
+      encoderOf(this.#plan, objectIn(objectIn(objectIn(model_cfg).text_cfg).tokenizer_kwargs))));
     encode.catch(() => (this.#kept.encode = undefined)); // it can be tried again
     const { ids, filler } = await (await encode)(text, max_tokens);
     if (mask === "causal") return [...ids]; // what follows the end changes nothing

@@ -5,6 +5,7 @@ import { reason, show, VitError } from "../errors.js";
 import type { Beside } from "../load/location.js";
 import { type Fetch, isMissing, open, type Opener, type Source, type Tokenizer, withFetch } from "../load/source.js";
 import { encode, END, START, type Vocabulary } from "./bpe.js";
+import { unescaped } from "./references.js";
 import { ofMerges, ofTokenizer, ofVocabulary } from "./vocabulary.js";
 
 /** The ids of a text, with start and end, and at most `most`, of which the last stays; and what fills up a shorter text, if that is known. */
@@ -24,10 +25,23 @@ interface Given {
 
 export const isTokenizer = (value: unknown): value is Tokenizer => isObject(value) && ("encode" in value || "decode" in value);
 
-/** The tokenizer that the caller gives, or else that of the model's folder. */
-export async function encoderOf({ tokenizer: given, fetch, beside }: Given): Promise<Encode> {
-  if (isTokenizer(given)) return byTokenizer(given);
-  if (given !== undefined) return byFile(await textOf(withFetch(given, fetch)), beside);
+/** As open_clip prepares texts for SigLIP, where a config says `clean: "canonicalize"`: without punctuation. */
+const canonical = async (text: string) =>
+  (await unescaped(await unescaped(text))).replace(/_/g, " ").replace(/[!-/:-@[-`{-~]/g, "").toLowerCase().replace(/\s+/g, " ").trim();
+
+/**
+ * The tokenizer that the caller gives, or else that of the model's folder.
+ *
+ * @param settings open_clip's `text_cfg.tokenizer_kwargs`
+ */
+export async function encoderOf(given: Given, settings: Json = {}): Promise<Encode> {
+  if (isTokenizer(given.tokenizer)) return byTokenizer(given.tokenizer);
+  const encode = await byFiles(given);
+  return settings.clean === "canonicalize" ? async (text, most) => encode(await canonical(text), most) : encode;
+}
+
+async function byFiles({ tokenizer: given, fetch, beside }: Given): Promise<Encode> {
+  if (given !== undefined) return byFile(await textOf(withFetch(given as Source, fetch)), beside);
   const json = await textBeside(beside, "tokenizer.json");
   if (json !== undefined) return byFile(json, beside);
   const [vocabulary, merges] = await Promise.all(["vocab.json", "merges.txt"].map((name) => textBeside(beside, name)));

@@ -29,7 +29,7 @@ interface Library {
   read(config: Json, siglip: boolean, image: Json): Said;
 }
 
-const objectIn = (value: unknown): Json => (isObject(value) ? value : {});
+export const objectIn = (value: unknown): Json => (isObject(value) ? value : {});
 
 const family = (name: string, names: string, headTransposed = false): Family =>
   ({ name, names, anchors: [], fixed: {}, resize: "plain", headTransposed });
@@ -114,9 +114,6 @@ const LIBRARIES: readonly Library[] = [
   },
 ];
 
-/** A number from a config or a shape. The core refuses what is out of range. */
-const numberOr = (value: unknown, other: number) => (typeof value === "number" ? value : other);
-
 /** The heads of towers whose heads are not 64 wide, by their width: SigLIP's SO400M. */
 const HEADS: Readonly<Record<number, number>> = { 1152: 16 };
 
@@ -147,7 +144,7 @@ export async function withTower(model: Foreign, header: Header, config: Json): P
   throw new VitError("unsupported", "texts: expected a text tower of CLIP or SigLIP beside that of the images, got none that is known here");
 }
 
-function complete(tower: Checkpoint, { heads, ...said }: Said, siglip: boolean): Json {
+function complete(tower: Checkpoint, { heads, end, ...said }: Said, siglip: boolean): Json {
   const [vocabulary = 0, width = 0] = tower.tensor("token_embed.weight")!.shape;
   const projection = tower.tensor("proj.weight")?.shape[tower.family.headTransposed ? 1 : 0] ?? 0;
   let depth = 0;
@@ -155,13 +152,14 @@ function complete(tower: Checkpoint, { heads, ...said }: Said, siglip: boolean):
   return {
     depth,
     width,
-    heads: numberOr(heads, HEADS[width] ?? Math.max(1, Math.floor(width / 64))),
+    heads: heads ?? HEADS[width] ?? Math.max(1, Math.floor(width / 64)),
     mlp_width: tower.rows("blocks.0.mlp.fc1.weight"),
     vocabulary,
     max_tokens: tower.tensor("pos_embed")?.shape[0] ?? 0,
     projection,
     projection_bias: tower.has("proj.bias"),
     logit_bias: siglip,
+    ...(Number(end) < vocabulary || typeof end !== "number" ? { end } : {}), // else no token is it, and the first is pooled
     ...said,
   };
 }
