@@ -123,7 +123,7 @@ export class Vit {
     options: LoadOptions,
     thrown: unknown[],
   ): Promise<Vit> {
-    const { fetch, signal, onProgress, tokenizer } = options;
+    const { fetch, signal, onProgress } = options;
     checkEnvironment();
     const build = buildPlan(MODELS, options);
     signal?.throwIfAborted();
@@ -137,7 +137,7 @@ export class Vit {
         throw error;
       }
     };
-    const plan: LoadPlan = { ...weights, ...build, tokenizer, fetch };
+    const plan: LoadPlan = { ...options, ...weights, ...build };
     const opening = start(plan, { signal, onProgress: progress });
     const started = await abortable(opening, signal).catch((error: unknown) => {
       failed = true;
@@ -227,7 +227,7 @@ export class Vit {
     const byLabels = labels && (await this.#withTexts("judge", labels, options));
     const wants = {
       attention: layers,
-      tokens: byLabels !== undefined && this.#projection === "pooled",
+      tokens: Boolean(labels),
       trace: Boolean(options.trace),
       ...(options.keepInput === false && { bare: true }),
       ...(relevance !== undefined && { relevance }),
@@ -235,7 +235,7 @@ export class Vit {
     };
     const outputs = await this.#run(images, shape, wants, signal);
     return outputs.map(({ input, placement, logits, pooled, attention, trace, relevance, milliseconds }) => ({
-      ...(byLabels ? byLabels(this.#projection === "head" ? logits : pooled!, topK) : { ...judge(logits, this.config, topK), logits }),
+      ...(byLabels ? byLabels(logits, pooled!, topK) : { ...judge(logits, this.config, topK), logits }),
       ...(input && { input }),
       placement,
       ...((attention ?? relevance) && { attention: this.#attention(attention, layers, shape, relevance) }),
@@ -289,15 +289,13 @@ export class Vit {
    * const { embeds, width } = await vit.embedText(["a photo of a cat", "a photo of a dog"]);
    */
   async embedText(texts: readonly TextInput[], options: Pick<EmbedOptions, "signal"> = {}): Promise<TextEmbedding> {
-    const own = takeOptions("embedText", options, ["signal"]);
-    return guarded("embedText", isReasonOf(own.signal), () => this.#withTexts("embed", texts, own));
+    return this.#withTexts("embed", texts, options);
   }
 
-  #withTexts<Call extends "embed" | "judge">(call: Call, texts: readonly TextInput[], options: ClassifyOptions): Promise<ReturnType<TextBundle.Texts[Call]>> {
-    const all = Array.isArray(texts) ? [...(texts as TextInput[])] : texts; // because the caller may change the list
-    const { signal } = options;
-    return this.#hold(signal, async () => (await textBundle()).textsOf(this, this.#plan, this.#projection, (work, changed) =>
-      abortable(this.#turn(signal, ({ session }) => work(session, this.#model.config), changed), signal))[call](all, options) as ReturnType<TextBundle.Texts[Call]>);
+  /** Leaves to text.js what it can, because few pages have texts. */
+  #withTexts<Call extends "embed" | "judge">(call: Call, texts: readonly TextInput[], options: ClassifyOptions): Promise<TextBundle.Returned<Call>> {
+    const all = texts?.slice?.() as readonly TextInput[]; // because the caller may change the list
+    return this.#hold(undefined, async () => (await textBundle()).run(call, all, options, this, this.#plan, this.#projection, (...turn) => this.#turn(...turn)));
   }
 
   /**
@@ -474,22 +472,19 @@ export class Vit {
   }
 
   /** Works with a model that runs, when it is this call's turn. If its plan has to change, it is loaded again. */
-  #turn<Value>(signal: AbortSignal | undefined, work: (running: Started["running"]) => Value | Promise<Value>, changed = (plan: LoadPlan) => plan): Promise<Value> {
+  #turn<Value>(signal: AbortSignal | undefined, work: (running: Started["running"], model: Model) => Value | Promise<Value>, changed = (plan: LoadPlan) => plan): Promise<Value> {
     const turn = this.#queue.then(async () => {
       signal?.throwIfAborted();
       const plan = changed(this.#plan);
       if (!this.#running?.alive || plan !== this.#plan) {
         this.#running?.close();
         this.#running = undefined; // if it does not start, the next call tries again
-        const { running, model } = await start(plan);
-        this.#running = running;
-        this.#model = model;
-        this.#memory = model.memory;
+        ({ running: this.#running, model: this.#model } = await start(plan));
         this.#plan = plan;
         this.#closeIfIdle(); // because the call may have been aborted, and the Vit disposed, meanwhile
         signal?.throwIfAborted();
       }
-      return work(this.#running);
+      return work(this.#running!, this.#model);
     });
     this.#queue = turn.then(() => {}, () => {}); // without the results, so that they can be freed
     return turn;

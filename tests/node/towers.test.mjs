@@ -110,7 +110,7 @@ const openai = () => rewritten(bytesOf("clip_quick_gelu"), (tensors) => {
   Object.assign(tensors, { "visual.proj": transposed(image), text_projection: transposed(text) });
 });
 
-const HEADS = { heads: 2, text: { heads: 4 } }; // these towers' heads are not 64 wide, as all published ones
+const HEADS = { heads: 2, text_config: { num_attention_heads: 4 } }; // these towers' heads are not 64 wide, as all published ones
 
 test("OpenAI's file gives the same, alone and with open_clip's config", { skip }, async () => {
   await equalsOracle(await load({ weights: openai(), config: HEADS }), "clip_quick_gelu");
@@ -148,7 +148,7 @@ test("open_clip's SigLIP with timm's tower of images gives the same", { skip }, 
       "visual.trunk.attn_pool.q.bias": rows(bias, 0, 64), "visual.trunk.attn_pool.kv.bias": rows(bias, 64, 192),
     });
   });
-  await equalsOracle(await load({ weights, config: { heads: 2, activation: "gelu_tanh", text: { heads: 4 } } }), "siglip");
+  await equalsOracle(await load({ weights, config: { heads: 2, activation: "gelu_tanh", text_config: { num_attention_heads: 4 } } }), "siglip");
 });
 
 /** The folder of a CLIP of OpenAI's 49408 tokens, with random embeddings. */

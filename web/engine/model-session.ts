@@ -97,18 +97,14 @@ export class ModelSession extends Session<(typeof SESSION_WORDS)[number], Export
     ids: Uint32Array,
     wanted: readonly (readonly [word: number, count: number])[],
   ): Uint32Array<ArrayBuffer>[] {
-    const { heap } = this, exports = this.exports as Exports & WordsExports;
-    const numbers = (address: number, count: number) => new Uint32Array(exports.memory.buffer, address, count);
-    return heap.watched(() => {
-      const room = ids.length > 0 ? exports.vitw_ids(ids.length) >>> 0 : 0;
-      if (room > 0) numbers(room, ids.length).set(ids);
-      else if (ids.length > 0) throw noMemory(ids.byteLength, "the tokens");
-      heap.check(exports[call](...args));
-      const first = exports.vitw_words() >>> 0;
-      return wanted.map(([word, count]) => {
-        const value = numbers(first + word * FLOAT_BYTES, 1);
-        return count > 0 ? numbers(value[0]!, count).slice() : value.slice();
-      });
+    const exports = this.exports as Exports & WordsExports;
+    const numbers = (address: number, count?: number) => new Uint32Array(exports.memory.buffer, address >>> 0, count);
+    return this.heap.watched(() => {
+      const room = ids.length && exports.vitw_ids(ids.length);
+      if (room) numbers(room).set(ids); // without room, the call says that it lacks the ids
+      this.heap.check(exports[call](...args));
+      const words = numbers(exports.vitw_words());
+      return wanted.map(([word, count]) => (count ? numbers(words[word]!, count) : words.subarray(word, word + 1)).slice());
     });
   }
 

@@ -1,7 +1,7 @@
 /** Calls the functions of src/wasm/training.c. It gives values and copies. */
 import type { Piece } from "../base/bytes.js";
 import type { ImageShape, Picture } from "../images.js";
-import { TRAINING_NUMBERS, TRAINING_WORDS } from "../generated/words.js";
+import { TRAINING_NUMBERS, TRAINING_WORDS } from "../generated/training-words.js";
 import { assertInternal } from "./heap.js";
 import { type Functions, HEAP_EXPORTS, type HeapExports, instantiate, type ThreadExports } from "./instance.js";
 import type { Measured, Part } from "../train/log.js";

@@ -32,9 +32,6 @@ export const decodersBundle = async () => provided.all?.decoders ?? import("../f
 /** Reads the settings that a training script saved beside the weights. */
 export const settingsBundle = async () => provided.all?.settings ?? import("../foreign/settings.js").catch(missing("settings.js"));
 
-/** The characters of the names in HTML. */
-export const entitiesBundle = async () => provided.all?.entities ?? import("../text/entities.js").catch(missing("entities.js"));
-
 /** Settles what a file leaves open by examples. */
 export const examplesBundle = async () => provided.all?.examples ?? import("../foreign/examples.js").catch(missing("examples.js"));
 

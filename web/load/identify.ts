@@ -41,7 +41,7 @@ export async function identify(file: Incoming, replacement: string | undefined, 
   try {
     const beside = [isObject(metadata) && metadata.beside, own === undefined && replacement].filter((text) => typeof text === "string");
     const told = beside.length > 0 ? (await settingsBundle()).besideOf(beside) : {};
-    const found = await identifyForeign(header, { ...told, ...config, ...(own === undefined && { text: null }) }, own !== undefined, file, structureBundle, decodersBundle);
+    const found = await identifyForeign(header, { ...told, ...config }, own !== undefined, file, structureBundle, decodersBundle);
     if (!found) return ours;
     const foreign = tower ? await tower(found, header) : found;
     const origin = { ...foreign.origin, ...(own !== undefined && OWN) };

@@ -116,10 +116,6 @@ export interface VitConfig {
 ${keys.map(member("  ", false)).join("")}  readonly [extra: string]: unknown;
 }
 
-/** @internal */
-export const CONFIG_KEYS = [${keys.map(({ name }) => `\n  "${name}",`).join("")}
-] as const;
-
 /** @internal The most classes that a config may have. */
 export const MOST_CLASSES = ${keys.find(({ name }) => name === "classes").most};
 ${Object.entries(limits).map(([name, most]) => `/** @internal */\nexport const ${name} = ${most};\n`).join("")}`;
@@ -157,16 +153,19 @@ const list = (name, doc, names, before = []) => `
 export const ${name} = [${[...before, ...names.map((each) => `"${each}"`)].join(", ")}] as const;
 `;
 
+/** A file for each module that reads some, because a page loads all of a file that it shares with others. */
 function words() {
   const session = usesOf("src/wasm/session.def"), texts = usesOf("src/wasm/words.def"), training = usesOf("src/wasm/training.def");
   const named = (uses, ...macros) => uses.filter(({ macro }) => macros.includes(macro)).flatMap(({ macro, args }) =>
     (macro === "PAIR" ? [args.at(-1), `validation_${args.at(-1)}`] : [args.at(-1)]));
-  return NOTE +
-    list("SIZES", "The sizes of a model, with which SESSION_WORDS begins.", named(session, "SIZE")) +
-    list("SESSION_WORDS", "The words of src/wasm/session.def, in their order.", named(session, "WORD"), ["...SIZES"]) +
-    list("TEXT_WORDS", "The words of src/wasm/words.def, in their order.", named(texts, "WORD")) +
-    list("TRAINING_WORDS", "The words of src/wasm/training.def, in their order.", named(training, "WORD", "PAIR")) +
-    list("TRAINING_NUMBERS", "The numbers of src/wasm/training.def, in their order.", named(training, "NUMBER"));
+  return {
+    "words.ts": list("SIZES", "The sizes of a model, with which SESSION_WORDS begins.", named(session, "SIZE")) +
+      list("SESSION_WORDS", "The words of src/wasm/session.def, in their order.", named(session, "WORD"), ["...SIZES"]),
+    "text-words.ts": list("TEXT_WORDS", "The words of src/wasm/words.def, in their order.", named(texts, "WORD")),
+    "training-words.ts": list("TRAINING_WORDS", "The words of src/wasm/training.def, in their order.", named(training, "WORD", "PAIR")) +
+      list("TRAINING_NUMBERS", "The numbers of src/wasm/training.def, in their order.", named(training, "NUMBER")),
+    "keys.ts": list("CONFIG_KEYS", "The keys of src/config.def.", config().keys.map(({ name }) => name)),
+  };
 }
 
 /** The tensors' names of src/params.h, in its order; those of a block without its beginning. */
@@ -189,7 +188,7 @@ export function generate() {
   write("web/generated/config.ts", configTypes(config()));
   write("web/generated/plain.ts", configPlain(config()));
   write("web/generated/tensors.ts", tensors());
-  write("web/generated/words.ts", words());
+  for (const [name, text] of Object.entries(words())) write(`web/generated/${name}`, NOTE + text);
 }
 
 const README = "src/README.md";

@@ -1,5 +1,9 @@
 /** Replaces references of HTML, such as &amp; and &#39;, as Python's html.unescape does. */
-import { entitiesBundle } from "../load/bundles.js";
+import { missing } from "../load/bundles.js";
+import { provided } from "../load/provided.js";
+
+/** The characters of the names in HTML. */
+const entitiesBundle = async () => provided.all?.entities ?? import("./entities.js").catch(missing("entities.js"));
 
 const REFERENCES = /&(?:#(?:(\d+)|[xX]([0-9a-fA-F]+));?|([^\t\n\f <&#;]{1,32};?))/gu;
 /** The names that most texts have. All 2231 are a bundle of their own. */

@@ -8,19 +8,25 @@ import type { Classification, ClassifyOptions, TextEmbedding, TextInput } from "
 import type { Origin } from "../config.js";
 import { rank } from "../classes.js";
 import type { Caller } from "../engine/call.js";
-import type { LoadPlan } from "../engine/start.js";
+import type { Model } from "../engine/model.js";
+import type { LoadPlan, Started } from "../engine/start.js";
 import type { ModelSession } from "../engine/model-session.js";
-import { show, VitError } from "../errors.js";
+import { guarded, isReasonOf, show, takeOptions, VitError } from "../errors.js";
 import type { TextConfig, VitConfig } from "../generated/config.js";
-import { TEXT_WORDS } from "../generated/words.js";
+import { TEXT_WORDS } from "../generated/text-words.js";
+import { abortable } from "../load/source.js";
 import { type Encode, encoderOf } from "./tokenizer.js";
 import { objectIn, withTower } from "./towers.js";
 
 export { Reader, type Writing } from "./read.js";
 export { encoderOf } from "./tokenizer.js";
 
-/** Works with a session, when it is this work's turn and the plan that it runs is `changed`. `config`: the model's, as JSON. */
-export type Turn = <Value>(work: (session: Caller<ModelSession>, config: string) => Value | Promise<Value>, changed: (plan: LoadPlan) => LoadPlan) => Promise<Value>;
+/** Works with a session, when it is this work's turn and the plan that it runs is `changed`. */
+type Turn = <Value>(
+  signal: AbortSignal | undefined,
+  work: (running: Started["running"], model: Model) => Value | Promise<Value>,
+  changed: (plan: LoadPlan) => LoadPlan,
+) => Promise<Value>;
 
 /** The plan to load a model with its texts; the same if it is such a plan already. */
 const withTexts = (plan: LoadPlan): LoadPlan =>
@@ -31,7 +37,7 @@ async function saidIn({ said: [folder, caller] }: LoadPlan): Promise<Json> {
 }
 
 /** An image's answer from its vector. */
-export type Judge = (vector: Float32Array, topK: number | undefined) => Pick<Classification, "classes" | "problemType" | "uncertain" | "logits">;
+export type Judge = (logits: Float32Array, pooled: Float32Array, topK: number | undefined) => Pick<Classification, "classes" | "problemType" | "uncertain" | "logits">;
 
 /** Texts' vectors of length 1, and how their cosines with images become logits. */
 interface Vectors extends TextEmbedding {
@@ -56,17 +62,33 @@ interface Known {
 
 const known = new WeakMap<object, Known>();
 
+/** What a call of {@link Texts} gives. */
+export type Returned<Call> = Call extends "embed" ? TextEmbedding : Judge;
+
 /**
- * The texts of a model.
+ * Runs a call of {@link Texts}.
  *
  * @param vit stands for the model
  * @param projection what places its images among texts
  */
-export function textsOf(vit: object, plan: LoadPlan, projection: Origin["projection"], turn: Turn): Texts {
-  const kept = known.get(vit) ?? {};
-  known.set(vit, kept);
-  if (projection) return new Texts(plan, kept, (work) => turn(work, withTexts));
-  throw new VitError("unsupported", "texts: expected a model whose images are compared with texts, such as CLIP, got another");
+export async function run<Call extends "embed" | "judge">(
+  call: Call,
+  texts: readonly TextInput[],
+  options: ClassifyOptions,
+  vit: object,
+  plan: LoadPlan,
+  projection: Origin["projection"],
+  turn: Turn,
+): Promise<Returned<Call>> {
+  const own = call === "embed" ? takeOptions("embedText", options, ["signal"]) : options, { signal } = own;
+  return guarded("embedText", isReasonOf(signal), async () => {
+    signal?.throwIfAborted();
+    if (!projection) throw new VitError("unsupported", "texts: expected a model whose images are compared with texts, such as CLIP, got another");
+    const kept = known.get(vit) ?? {};
+    known.set(vit, kept);
+    const all = new Texts(plan, projection, kept, (work) => abortable(turn(signal, ({ session }, { config }) => work(session, config), withTexts), signal));
+    return (await all[call](texts, own)) as Returned<Call>;
+  });
 }
 
 /** A {@link Turn} of the model with its texts. */
@@ -74,11 +96,13 @@ type TextTurn = <Value>(work: (session: Caller<ModelSession>, config: string) =>
 
 export class Texts {
   readonly #plan: LoadPlan;
+  readonly #projection: Origin["projection"];
   readonly #kept: Known;
   readonly #turn: TextTurn;
 
-  constructor(plan: LoadPlan, kept: Known, turn: TextTurn) {
+  constructor(plan: LoadPlan, projection: Origin["projection"], kept: Known, turn: TextTurn) {
     this.#plan = plan;
+    this.#projection = projection;
     this.#kept = kept;
     this.#turn = turn;
   }
@@ -96,7 +120,8 @@ export class Texts {
     const { embeds, width, scale, bias, sigmoid } = this.#kept.labels.vectors;
     if (labels.length === 0) throw new VitError("bad_option", "labels: expected at least one, got none");
     const names = labels.map((label) => (typeof label === "string" ? label : Array.from(label).join(" ")));
-    return (vector, topK) => {
+    return (projected, pooled, topK) => {
+      const vector = this.#projection === "head" ? projected : pooled;
       if (vector.length !== width) throw new VitError("bad_tensor", `labels: expected images and texts to have vectors of one width, got ${vector.length} and ${width}`);
       const length = Math.hypot(...vector);
       const logits = Float32Array.from(names, (_, at) => {

@@ -49,10 +49,11 @@ const OWN_NAMES = `
 /** open_clip's words for what is pooled. */
 const POOLS: Readonly<Record<string, string>> = { argmax: "largest", eos: "end", last: "last" };
 
-function ofOpenClip({ model_cfg }: Json, siglip: boolean, { activation, norm_eps }: Json): Said {
+/** Of a file alone, `text_config: { num_attention_heads }` of the caller is read, in transformers' words. */
+function ofOpenClip({ model_cfg, text_config }: Json, siglip: boolean, { activation, norm_eps }: Json): Said {
   const model = objectIn(model_cfg), c = objectIn(model.text_cfg);
   if (!isObject(model.text_cfg)) {
-    const own = { heads: undefined, activation, mask: siglip ? "none" : "causal" } as const;
+    const own = { heads: objectIn(text_config).num_attention_heads, activation, mask: siglip ? "none" : "causal" } as const;
     return siglip ? { ...own, norm_eps, pool: "last", padding: 1 } : { ...own, norm_eps: 1e-5, pool: "largest" };
   }
   const tanh = objectIn(c.act_kwargs).approximate === "tanh", bare = c.no_causal_mask === true;
@@ -139,7 +140,7 @@ export async function withTower(model: Foreign, header: Header, config: Json): P
     const prefix = prefixes.find((before) => needs.every((need) => byName.has(before + need)));
     if (prefix === undefined || model.map === undefined) continue;
     const tower = new Checkpoint(family, prefix, tensors, byName), siglip = tower.find("logit_bias", true) !== undefined;
-    return join(model, tower, { ...complete(tower, read(config, siglip, model.config), siglip), ...objectIn(config.text) });
+    return join(model, tower, complete(tower, read(config, siglip, model.config), siglip));
   }
   throw new VitError("unsupported", "texts: expected a text tower of CLIP or SigLIP beside that of the images, got none that is known here");
 }

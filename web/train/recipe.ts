@@ -1,5 +1,6 @@
 /** The recipe of a trainer: a model's config, and how it is trained. */
-import { CONFIG_KEYS, type VitConfig } from "../generated/config.js";
+import type { VitConfig } from "../generated/config.js";
+import { CONFIG_KEYS } from "../generated/keys.js";
 import { isObject, parseObject } from "../base/json.js";
 import { show, VitError } from "../errors.js";
 
