@@ -43,7 +43,7 @@ test("a model of two runs has a fitted temperature, and its second run is shorte
   }
 });
 
-test("idx.mjs packs images of no class first, then the classes in turn, each channel by itself", { skip }, async (t) => {
+test("idx.mjs packs images of no class first, then the classes in turn, which end together, each channel by itself", { skip }, async (t) => {
   const folder = folderOf(t), out = join(folder, "packed");
   const images = { "b/0": 10, "a/0": 20, "none/x": 30, "a/1": 40, "none/y": 50 }; // the reds; green is 1 and blue 2 more
   for (const [name, red] of Object.entries(images)) {
@@ -53,7 +53,7 @@ test("idx.mjs packs images of no class first, then the classes in turn, each cha
   }
   execFileSync(process.execPath, [fileURLToPath(new URL("tools/idx.mjs", weights)), join(folder, "images"), out, "t10k"]);
   const read = (name) => gunzipSync(readFileSync(join(out, `t10k-${name}-ubyte.gz`)));
-  const planes = [30, 50, 20, 10, 40].flatMap((red) => [red, red + 1, red + 2].flatMap((value) => Array(6).fill(value)));
+  const planes = [30, 50, 20, 40, 10].flatMap((red) => [red, red + 1, red + 2].flatMap((value) => Array(6).fill(value)));
   assert.deepEqual(read("images-idx4"), idx([5, 3, 2, 3], Uint8Array.from(planes)));
-  assert.deepEqual(read("labels-idx1"), idx([5], Uint8Array.of(255, 255, 0, 1, 0)));
+  assert.deepEqual(read("labels-idx1"), idx([5], Uint8Array.of(255, 255, 0, 0, 1)));
 });

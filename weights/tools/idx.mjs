@@ -24,7 +24,10 @@ function inTurn(folder) {
   const folders = readdirSync(folder).sort(), classes = folders.filter((name) => name !== NONE.folder).map(filesOf);
   const none = folders.includes(NONE.folder) ? filesOf(NONE.folder).map((path) => ({ path, label: NONE.label })) : [];
   const most = Math.max(...classes.map(({ length }) => length));
-  const turns = Array.from({ length: most }, (_, turn) => classes.flatMap((of, label) => (of[turn] ? [{ path: of[turn], label }] : [])));
+  const turns = Array.from({ length: most }, (_, turn) => classes.flatMap((of, label) => {
+    const path = of[turn - most + of.length]; // a class with fewer images begins later
+    return path ? [{ path, label }] : [];
+  }));
   return [none, ...turns].flat();
 }
 
