@@ -77,7 +77,6 @@ export class Vit {
   #model: Model;
   readonly #projection: Origin["projection"];
   readonly #generation: Origin["generation"];
-  #reader: TextBundle.Reader | undefined;
   #memory: number;
   #plan: LoadPlan;
   #running: Started["running"] | undefined;
@@ -358,17 +357,13 @@ export class Vit {
   }
 
   async #read(image: ImageInput, options: ReadOptions): Promise<TextBundle.Writing> {
-    const { decoder } = this.config;
-    if (!decoder) throw new VitError("unsupported", "read: this model has no decoder, so it writes nothing; use classify or embed");
     if (options.force) options.force = Array.from(options.force); // the caller may change it
     const shape = resized(this.#model.shape, options.size, this.config);
     const picture = toPicture(image, [shape.channels, shape.rows, shape.columns], nameOf(0, 1));
     picture.catch(() => {}); // whoever awaits it gets the error
     return new Promise((resolve, reject) => {
       this.#hold(undefined, async () => {
-        const { Reader } = await textBundle();
-        this.#reader ??= new Reader(decoder, this.#plan, this.#generation);
-        const writing = this.#reader.read(options, picture, shape, (signal, work) => abortable(this.#turn(signal, ({ session }) => work(session)), signal));
+        const writing = (await textBundle()).write(this, this.#plan, this.#generation, options, picture, shape, (...turn) => this.#turn(...turn));
         resolve(writing);
         await writing.result;
       }).catch(reject);

@@ -4,11 +4,14 @@ import type { ReadOptions, ReadResult, ReadToken } from "../calls.js";
 import type { Settings } from "../config.js";
 import type { Caller } from "../engine/call.js";
 import type { Shape } from "../engine/shape.js";
+import type { Model } from "../engine/model.js";
 import type { ModelSession } from "../engine/model-session.js";
+import type { LoadPlan, Started } from "../engine/start.js";
 import { guarded, isReasonOf, show, takeOptions, VitError } from "../errors.js";
-import type { TextConfig } from "../generated/config.js";
+import type { TextConfig, VitConfig } from "../generated/config.js";
 import { TEXT_WORDS } from "../generated/text-words.js";
 import { memoryOf, type Picture } from "../images.js";
+import { abortable } from "../load/source.js";
 import { ReadAttention } from "../read-attention.js";
 import { type Decode, decoderOf } from "./tokenizer.js";
 
@@ -19,56 +22,62 @@ export interface Writing {
   tokens(): AsyncGenerator<ReadToken, void>;
 }
 
-/** Works with a session when it is this work's turn. */
-type Turn = <Value>(signal: AbortSignal | undefined, work: (session: Caller<ModelSession>) => Promise<Value>) => Promise<Value>;
+/** Works with a session, when it is this work's turn and the plan that it runs is `changed`. */
+export type Turn = <Value>(
+  signal: AbortSignal | undefined,
+  work: (running: Started["running"], model: Model) => Value | Promise<Value>,
+  changed?: (plan: LoadPlan) => LoadPlan,
+) => Promise<Value>;
 
 const READ_OPTIONS = [
   "maxTokens", "beams", "temperature", "topP", "seed", "start", "force", "logits", "attention", "onToken", "size", "keepInput", "signal",
 ] as const;
 
-/** The decoder of one model. */
-export class Reader {
-  readonly #config: TextConfig;
-  readonly #plan: Parameters<typeof decoderOf>[0];
-  readonly #settings: Settings | undefined;
-  #decode: Promise<Decode> | undefined;
+/** How each model's ids become text. */
+const known = new WeakMap<object, Promise<Decode>>();
 
-  constructor(config: TextConfig, plan: Parameters<typeof decoderOf>[0], settings: Settings | undefined) {
-    this.#config = config;
-    this.#plan = plan;
-    this.#settings = settings;
-  }
+/**
+ * Begins to write.
+ *
+ * @param given not checked yet
+ * @param shape the model's, for images of the size that the options name
+ */
+export function write(
+  vit: { readonly config: Readonly<VitConfig> },
+  plan: LoadPlan,
+  settings: Settings | undefined,
+  given: ReadOptions,
+  picture: Promise<Picture>,
+  shape: Shape,
+  turn: Turn,
+): Writing {
+  const { decoder: config } = vit.config;
+  if (!config) throw new VitError("unsupported", "read: this model has no decoder, so it writes nothing; use classify or embed");
+  const thrown: unknown[] = []; // by onToken
+  return writingOf((pass) => guarded("read", (error) => thrown.includes(error) || isReasonOf(given.signal)(error), async () => {
+    const options = takeOptions("read", given, READ_OPTIONS), { signal, onToken } = options;
+    const order = orderOf(options, config, settings);
+    const decode = await decodeOf(vit, config, plan);
+    const tell = (token: ReadToken): boolean => {
+      try {
+        onToken?.({ ...token });
+      } catch (error) {
+        thrown.push(error);
+        throw error;
+      }
+      return pass({ ...token });
+    };
+    const ready = await picture;
+    return abortable(turn(signal, ({ session }) => read(session, ready, options, order, { config, shape, decode }, tell)), signal);
+  }));
+}
 
-  /** @param given not checked yet @param shape the model's, for images of the size that the options name */
-  read(given: ReadOptions, picture: Promise<Picture>, shape: Shape, turn: Turn): Writing {
-    const thrown: unknown[] = []; // by onToken
-    return writingOf((pass) => guarded("read", (error) => thrown.includes(error) || isReasonOf(given.signal)(error), async () => {
-      const options = takeOptions("read", given, READ_OPTIONS), { signal, onToken } = options;
-      const order = orderOf(options, this.#config, this.#settings);
-      const plan = { config: this.#config, shape, decode: await this.#decoder() };
-      const tell = (token: ReadToken): boolean => {
-        try {
-          onToken?.({ ...token });
-        } catch (error) {
-          thrown.push(error);
-          throw error;
-        }
-        return pass({ ...token });
-      };
-      const ready = await picture;
-      return turn(signal, (session) => read(session, ready, options, order, plan, tell));
-    }));
-  }
-
-  /** How ids become text: by the config's labels, or else by a tokenizer. Without both every text is "". */
-  #decoder(): Promise<Decode> {
-    const { labels } = this.#config;
-    this.#decode ??= labels ? Promise.resolve((ids) => ids.map((id) => labels[id]).join("")) : decoderOf(this.#plan).then((found) => found ?? (() => ""));
-    return this.#decode.catch((error: unknown) => {
-      this.#decode = undefined; // it can be tried again
-      throw error;
-    });
-  }
+/** By the config's labels, or else by a tokenizer. Without both every text is "". */
+function decodeOf(vit: object, { labels }: TextConfig, plan: LoadPlan): Promise<Decode> {
+  const found = known.get(vit) ?? (labels ? Promise.resolve<Decode>((ids) => ids.map((id) => labels[id]).join("")) : decoderOf(plan).then((decode) => decode ?? (() => "")));
+  known.set(vit, found);
+  found.catch(() => known.delete(vit)); // it can be tried again
+  return found;
 }
 
 /** @param write passes on its tokens, until `pass` returns false because nobody wants more. */

@@ -8,25 +8,18 @@ import type { Classification, ClassifyOptions, TextEmbedding, TextInput } from "
 import type { Origin } from "../config.js";
 import { rank } from "../classes.js";
 import type { Caller } from "../engine/call.js";
-import type { Model } from "../engine/model.js";
-import type { LoadPlan, Started } from "../engine/start.js";
+import type { LoadPlan } from "../engine/start.js";
 import type { ModelSession } from "../engine/model-session.js";
 import { guarded, isReasonOf, show, takeOptions, VitError } from "../errors.js";
 import type { TextConfig, VitConfig } from "../generated/config.js";
 import { TEXT_WORDS } from "../generated/text-words.js";
 import { abortable } from "../load/source.js";
+import type { Turn } from "./read.js";
 import { type Encode, encoderOf } from "./tokenizer.js";
 import { objectIn, withTower } from "./towers.js";
 
-export { Reader, type Writing } from "./read.js";
+export { write, type Writing } from "./read.js";
 export { encoderOf } from "./tokenizer.js";
-
-/** Works with a session, when it is this work's turn and the plan that it runs is `changed`. */
-type Turn = <Value>(
-  signal: AbortSignal | undefined,
-  work: (running: Started["running"], model: Model) => Value | Promise<Value>,
-  changed: (plan: LoadPlan) => LoadPlan,
-) => Promise<Value>;
 
 /** The plan to load a model with its texts; the same if it is such a plan already. */
 const withTexts = (plan: LoadPlan): LoadPlan =>
