@@ -19,7 +19,7 @@ const json = ({ stdout }) => JSON.parse(stdout);
 test("the command prints help and version, and refuses wrong command lines", async () => {
   const overview = await run(["--help"]);
   assert.equal(overview.code, 0);
-  for (const name of ["classify", "embed", "attention", "info", "identify", "train", "eval", "calibrate", "quantize"]) {
+  for (const name of ["classify", "detect", "read", "embed", "attention", "index", "find", "info", "identify", "train", "eval", "calibrate", "quantize"]) {
     assert.match(overview.stdout, new RegExp(`^  ${name} `, "m"));
     const stdout = await printed([name, "--help"]);
     for (const option of ["model", "config", "threads", "variant", "json"]) assert.match(stdout, new RegExp(`--${option} `));
@@ -28,7 +28,7 @@ test("the command prints help and version, and refuses wrong command lines", asy
   const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url)));
   assert.equal(version.stdout, `${manifest.version}\n`);
   for (const [args, message] of [
-    [[], /command: expected one of classify, detect, embed, attention, index, find, info, identify, train, eval, calibrate, quantize, got none/],
+    [[], /command: expected one of classify, detect, read, embed, attention, index, find, info, identify, train, eval, calibrate, quantize, got none/],
     [["paint"], /command: expected one of .*, got "paint"/],
     [["classify"], /photos: expected at least one file, got none/],
     [["classify", "--tpo", "3", "a.png"], /'--tpo'.*vitrine classify --help/],
