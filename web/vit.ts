@@ -1,7 +1,7 @@
 import { Attention } from "./attention.js";
 import {
   relevanceClasses, resized, CLASSIFY_OPTIONS, type Classification, type ClassifyOptions, DETECT_OPTIONS, type DetectOptions, type Detection,
-  EMBED_OPTIONS, type Embedding, type EmbedOptions, type ReadOptions, judge, objectsOf, attentionLayers, ablationMasks, listOf, LOAD_OPTIONS, type LoadOptions, nameOf,
+  EMBED_OPTIONS, type Embedding, type EmbedOptions, type ReadOptions, judge, attentionLayers, ablationMasks, listOf, LOAD_OPTIONS, type LoadOptions, nameOf,
   type TextEmbedding, type TextInput,
 } from "./calls.js";
 import { isPlain } from "./base/json.js";
@@ -312,30 +312,12 @@ export class Vit {
 
   async #detect(image: ImageInput, options: DetectOptions): Promise<Detection> {
     const shape = resized(this.#model.shape, options.size, this.config);
-    const { depth, classes, detections, prefix, grid } = shape;
-    if (detections === 0) throw new VitError("unsupported", "detect: this model has no detection tokens; use classify or embed");
-    if (classes === 0) throw new VitError("unsupported", "detect: this model has no head, so it finds no objects; use embed");
-    const { threshold = 0.9 } = options;
-    if (!(typeof threshold === "number" && threshold >= 0 && threshold <= 1)) {
-      throw new VitError("bad_option", `threshold: expected 0 to 1, got ${show(threshold)}`);
-    }
-    const layers = attentionLayers(options.attention ?? false, depth);
+    const { depth, classes, detections } = shape, layers = attentionLayers(options.attention ?? false, depth);
     const views = depth > 0 && !layers.includes(depth - 1);
     const wants = { attention: layers, tokens: false, views, ...(options.keepInput === false && { bare: true }) };
-    const [output] = await this.#run([image], shape, wants, options.signal);
-    const { logits: all, input, placement, milliseconds } = output!;
-    const attention = output!.attention && this.#attention(output!.attention, layers, shape);
-    const size = grid[0] * grid[1];
-    const mapOf = (at: number) => (attention && !views ? attention.fromPrefix(prefix - detections + at)
-      : output!.views?.slice(at * size, (at + 1) * size) ?? new Float32Array(size));
-    return {
-      ...objectsOf(all, this.config, placement, threshold, mapOf, prefix - detections),
-      grid: [...grid],
-      ...(input && { input }),
-      placement,
-      ...(attention && { attention }),
-      milliseconds,
-    } as Detection;
+    const run = detections > 0 && classes > 0 ? this.#run([image], shape, wants, options.signal) : undefined;
+    run?.catch(() => {}); // whoever awaits it gets the error
+    return (await textBundle()).detected(run, this.config, shape, options, (maps) => maps && this.#attention(maps, layers, shape));
   }
 
   /**
@@ -486,7 +468,7 @@ export class Vit {
   }
 }
 
-/** Runs models with texts. It is not in bundles.ts, because this bundle lies above. */
+/** Runs models with texts or objects. It is not in bundles.ts, because this bundle lies above. */
 const textBundle = async () =>
   (provided.all?.text as typeof TextBundle | undefined) ?? import("./text/text.js").catch(missing("text.js"));
 

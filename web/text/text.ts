@@ -1,6 +1,6 @@
 /**
  * Texts beside images: what runs the text tower of a model whose images are compared with texts. It is a bundle
- * of its own, which is loaded for the first text.
+ * of its own, which is loaded for the first text, with what else few models need: decoders and objects.
  */
 import { yieldToTasks } from "../base/yield.js";
 import { type Json, parseObject } from "../base/json.js";
@@ -18,6 +18,7 @@ import type { Turn } from "./read.js";
 import { type Encode, encoderOf } from "./tokenizer.js";
 import { objectIn, withTower } from "./towers.js";
 
+export { detected } from "../objects.js";
 export { write, type Writing } from "./read.js";
 export { encoderOf } from "./tokenizer.js";
 
