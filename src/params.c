@@ -13,8 +13,7 @@ enum { ALIGN_FLOATS = 16 }; /* a cache line */
 
 struct row {
     const char *name;
-    uint16_t
-        field; /* its offset in struct vit_params, block_params, text_params, text_block_params */
+    uint16_t field; /* its offset in the struct of its part: see field_of */
     uint8_t kind, rank;
     uint8_t present, shape[4]; /* values of enum number */
 };

@@ -13,8 +13,8 @@ extern "C" {
 typedef struct vit_tape vit_tape;
 
 /* → why such a model has no backward pass, as static text; NULL if it has one. It has none without
- * a head or a decoder, with another pool than class or mean, or with norms around the patches or before the
- * blocks. */
+ * a head or a decoder, with another pool than class or mean, or with norms around the patches or
+ * before the blocks. */
 const char *vit_untrainable(const vit_config *config);
 
 /* → how many bytes a tape needs for up to `batch` images. 0 if batch is 0, if that many bytes do

@@ -1,5 +1,5 @@
-/* The sine and the cosine of an angle, e^x and the logarithm, by their power series. They are as exact as floats
- * need. libm's functions would be a fifth of the wasm module. */
+/* The sine and the cosine of an angle, e^x and the logarithm, by their power series. They are as
+ * exact as floats need. libm's functions would be a fifth of the wasm module. */
 #ifndef VIT_DIRECTION_H
 #define VIT_DIRECTION_H
 

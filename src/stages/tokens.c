@@ -76,15 +76,14 @@ void tokens_backward(const vit_model *m, const struct vit_params *g, const float
     if (g->position) add(g->position, dx + first_position(c) * D, c->position_rows * D);
 }
 
-/* The length of a wave in positions a radian: 10000^(part/whole). */
-static double wave(size_t part, size_t whole) {
+double position_wave(size_t part, size_t whole) {
     return exponential(9.210340371976184 * (double)part / (double)whole);
 }
 
 /* sin on even, cos on odd columns; Vaswani et al., section 3.5. */
 static void sincos1d(float *table, size_t T, size_t D) {
     for (size_t i = 0; i < D; i += 2) {
-        double radian = wave(i, D);
+        double radian = position_wave(i, D);
         for (size_t t = 0; t < T; t++) {
             struct direction at = direction((double)t / radian);
             table[t * D + i] = (float)at.sine;
@@ -97,7 +96,7 @@ static void sincos1d(float *table, size_t T, size_t D) {
  * then all cosines. */
 static void sincos2d(float *table, size_t N, size_t columns, size_t D) {
     for (size_t i = 0; i < D / 4; i++) {
-        double radian = wave(i, D / 4);
+        double radian = position_wave(i, D / 4);
         for (size_t n = 0; n < N; n++) {
             struct direction x = direction((double)(n % columns) / radian);
             struct direction y = direction((double)(n / columns) / radian);

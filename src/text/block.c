@@ -16,8 +16,8 @@ static size_t head_of(const vit_text_config *c) {
     return c->width / c->heads;
 }
 
-static void linear(const struct vit_kernels *k, float *y, const float *x, const float *weight,
-                   const float *bias, int act, bool add, size_t rows, size_t N, size_t K) {
+void text_linear(const struct vit_kernels *k, float *y, const float *x, const float *weight,
+                 const float *bias, int act, bool add, size_t rows, size_t N, size_t K) {
     const struct linear w = {weight, NULL, bias, N, K};
     linear_forward(k, y, N, x, K, &w, act, add, rows, NULL);
 }
@@ -119,28 +119,30 @@ void text_block_forward(const vit_model *m, const vit_text_config *c,
     int act = (int)c->activation;
 
     const float *in = branch_begin(m, c, &a->self, p->norm1_gain, p->norm1_bias, rows);
-    linear(k, a->qkv, in, p->qkv_weight, p->qkv_bias, VIT_LINEAR, false, rows, 3 * D, D);
+    text_linear(k, a->qkv, in, p->qkv_weight, p->qkv_bias, VIT_LINEAR, false, rows, 3 * D, D);
     self_attention(m, c, a, run, map_stride);
-    linear(k, a->self.sum, a->mixed, p->proj_weight, p->proj_bias, VIT_LINEAR, true, rows, D, D);
+    text_linear(k, a->self.sum, a->mixed, p->proj_weight, p->proj_bias, VIT_LINEAR, true, rows, D,
+                D);
     branch_end(m, c, &a->self, p->norm1_gain, p->norm1_bias, rows);
 
     if (run->images) {
         in = branch_begin(m, c, &a->cross, p->cross_norm_gain, p->cross_norm_bias, rows);
-        linear(k, a->query, in, p->cross_q_weight, p->cross_q_bias, VIT_LINEAR, false, rows, D, D);
+        text_linear(k, a->query, in, p->cross_q_weight, p->cross_q_bias, VIT_LINEAR, false, rows, D,
+                    D);
         for (size_t b = 0; b < run->batch; b++)
             attend(k, c, a->cross_mixed + b * run->n * D,
                    a->cross_map ? a->cross_map + b * cross_stride : NULL, run->scores,
                    a->query + b * run->n * D, D, &run->images[run->each ? b : 0], run->n, 0);
-        linear(k, a->cross.sum, a->cross_mixed, p->cross_proj_weight, p->cross_proj_bias,
-               VIT_LINEAR, true, rows, D, D);
+        text_linear(k, a->cross.sum, a->cross_mixed, p->cross_proj_weight, p->cross_proj_bias,
+                    VIT_LINEAR, true, rows, D, D);
         branch_end(m, c, &a->cross, p->cross_norm_gain, p->cross_norm_bias, rows);
     }
 
     in = branch_begin(m, c, &a->mlp, p->norm2_gain, p->norm2_bias, rows);
-    linear(k, a->pre ? a->pre : a->hidden, in, p->fc1_weight, p->fc1_bias,
-           a->pre ? VIT_LINEAR : act, false, rows, M, D);
+    text_linear(k, a->pre ? a->pre : a->hidden, in, p->fc1_weight, p->fc1_bias,
+                a->pre ? VIT_LINEAR : act, false, rows, M, D);
     if (a->pre) k->activate(a->hidden, a->pre, act, rows * M);
-    linear(k, a->mlp.sum, a->hidden, p->fc2_weight, p->fc2_bias, VIT_LINEAR, true, rows, D, M);
+    text_linear(k, a->mlp.sum, a->hidden, p->fc2_weight, p->fc2_bias, VIT_LINEAR, true, rows, D, M);
     branch_end(m, c, &a->mlp, p->norm2_gain, p->norm2_bias, rows);
 }
 
@@ -201,10 +203,10 @@ static const float *branch_input(const vit_text_config *c, const struct text_bra
     return c->norm == VIT_PRE ? b->normed : b->x;
 }
 
-/* y = x·wᵀ + bias: dy → dx, dw, dbias. */
-static void linear_back(const vit_model *m, float *dx, float *dw, float *dbias, const float *dy,
-                        const float *x, const float *w, size_t rows, size_t N, size_t K) {
-    linear_backward(m->kernels, dx, K, dw, dbias, dy, N, x, K, w, rows, N, K);
+void text_linear_backward(const struct vit_kernels *k, float *dx, float *dw, float *dbias,
+                          const float *dy, const float *x, const float *w, size_t rows, size_t N,
+                          size_t K) {
+    linear_backward(k, dx, K, dw, dbias, dy, N, x, K, w, rows, N, K);
 }
 
 static void cross_backward(const vit_model *m, const vit_text_config *c,
@@ -213,20 +215,20 @@ static void cross_backward(const vit_model *m, const vit_text_config *c,
                            size_t batch, size_t S, const float *images, float *dimages, size_t T,
                            size_t E) {
     size_t D = c->width, rows = batch * S;
-    linear_back(m, s->dmixed, g->cross_proj_weight, g->cross_proj_bias, s->dx, a->cross_mixed,
-                p->cross_proj_weight, rows, D, D);
+    text_linear_backward(m->kernels, s->dmixed, g->cross_proj_weight, g->cross_proj_bias, s->dx,
+                         a->cross_mixed, p->cross_proj_weight, rows, D, D);
     for (size_t b = 0; b < batch; b++) {
         float *pairs = a->pairs + b * T * 2 * D, *dimage = dimages + b * T * E;
         const struct rows_of_heads from = {a->query + b * S * D, pairs, pairs + D, D, 2 * D};
         const struct rows_of_heads d = {s->dqkv + b * S * D, s->dpairs, s->dpairs + D, D, 2 * D};
         attend_backward(m->kernels, c, &d, &from, s->dmixed + b * S * D,
                         a->cross_map + b * c->heads * S * T, s->dscores, S, T);
-        linear_back(m, s->dimage, g->cross_kv_weight, g->cross_kv_bias, s->dpairs,
-                    images + b * T * E, p->cross_kv_weight, T, 2 * D, E);
+        text_linear_backward(m->kernels, s->dimage, g->cross_kv_weight, g->cross_kv_bias, s->dpairs,
+                             images + b * T * E, p->cross_kv_weight, T, 2 * D, E);
         for (size_t i = 0; i < T * E; i++) dimage[i] += s->dimage[i];
     }
-    linear_back(m, s->dbranch, g->cross_q_weight, g->cross_q_bias, s->dqkv,
-                branch_input(c, &a->cross), p->cross_q_weight, rows, D, D);
+    text_linear_backward(m->kernels, s->dbranch, g->cross_q_weight, g->cross_q_bias, s->dqkv,
+                         branch_input(c, &a->cross), p->cross_q_weight, rows, D, D);
 }
 
 static void self_backward(const vit_model *m, const vit_text_config *c,
@@ -234,8 +236,8 @@ static void self_backward(const vit_model *m, const vit_text_config *c,
                           const struct text_activations *a, const struct text_gradients *s,
                           size_t batch, size_t S) {
     size_t D = c->width, rows = batch * S;
-    linear_back(m, s->dmixed, g->proj_weight, g->proj_bias, s->dx, a->mixed, p->proj_weight, rows,
-                D, D);
+    text_linear_backward(m->kernels, s->dmixed, g->proj_weight, g->proj_bias, s->dx, a->mixed,
+                         p->proj_weight, rows, D, D);
     for (size_t b = 0; b < batch; b++) {
         float *qkv = a->qkv + b * S * 3 * D, *dqkv = s->dqkv + b * S * 3 * D;
         const struct rows_of_heads from = {qkv, qkv + D, qkv + 2 * D, 3 * D, 3 * D};
@@ -243,8 +245,8 @@ static void self_backward(const vit_model *m, const vit_text_config *c,
         attend_backward(m->kernels, c, &d, &from, s->dmixed + b * S * D,
                         a->map + b * c->heads * S * S, s->dscores, S, S);
     }
-    linear_back(m, s->dbranch, g->qkv_weight, g->qkv_bias, s->dqkv, branch_input(c, &a->self),
-                p->qkv_weight, rows, 3 * D, D);
+    text_linear_backward(m->kernels, s->dbranch, g->qkv_weight, g->qkv_bias, s->dqkv,
+                         branch_input(c, &a->self), p->qkv_weight, rows, 3 * D, D);
 }
 
 void text_block_backward(const vit_model *m, const vit_text_config *c,
@@ -255,11 +257,11 @@ void text_block_backward(const vit_model *m, const vit_text_config *c,
     size_t D = c->width, M = c->mlp_width, rows = batch * S;
     float *dx = s->dx;
     branch_back_begin(c, &a->mlp, p->norm2_gain, g->norm2_gain, g->norm2_bias, dx, rows);
-    linear_back(m, s->dhidden, g->fc2_weight, g->fc2_bias, dx, a->hidden, p->fc2_weight, rows, D,
-                M);
+    text_linear_backward(m->kernels, s->dhidden, g->fc2_weight, g->fc2_bias, dx, a->hidden,
+                         p->fc2_weight, rows, D, M);
     m->kernels->activate_backward(s->dhidden, s->dhidden, a->pre, (int)c->activation, rows * M);
-    linear_back(m, s->dbranch, g->fc1_weight, g->fc1_bias, s->dhidden, branch_input(c, &a->mlp),
-                p->fc1_weight, rows, M, D);
+    text_linear_backward(m->kernels, s->dbranch, g->fc1_weight, g->fc1_bias, s->dhidden,
+                         branch_input(c, &a->mlp), p->fc1_weight, rows, M, D);
     branch_back_end(c, &a->mlp, p->norm2_gain, g->norm2_gain, g->norm2_bias, dx, s->dbranch, rows);
 
     branch_back_begin(c, &a->cross, p->cross_norm_gain, g->cross_norm_gain, g->cross_norm_bias, dx,

@@ -37,13 +37,20 @@ void text_memorise(const struct text_memory *memory, const struct vit_kernels *k
                    const vit_text_config *config, const float *keys, const float *values,
                    size_t stride);
 
+/* y (rows,N) = act(x·wᵀ + bias), or added to y; text_linear_backward: dy → dx, dw, dbias. */
+void text_linear(const struct vit_kernels *kernels, float *y, const float *x, const float *weight,
+                 const float *bias, int act, bool add, size_t rows, size_t N, size_t K);
+void text_linear_backward(const struct vit_kernels *kernels, float *dx, float *dw, float *dbias,
+                          const float *dy, const float *x, const float *w, size_t rows, size_t N,
+                          size_t K);
+
 /* Who attends to what in this run. */
 struct text_run {
-    size_t batch, n, past; /* past: P */
-    float *cache;          /* (B,2,S,D): keys and values so far, to which this run adds */
-    size_t capacity;       /* S */
-    struct text_memory own,
-        *images; /* own: scratch for P + n rows. images: one, or (B) if `each` */
+    size_t batch, n, past;      /* past: P */
+    float *cache;               /* (B,2,S,D): keys and values so far, to which this run adds */
+    size_t capacity;            /* S */
+    struct text_memory own;     /* scratch for P + n rows */
+    struct text_memory *images; /* one, or (B) if `each` */
     bool each;
     float *scores; /* (n,P+n) and (n,T): scratch where no map is kept */
 };

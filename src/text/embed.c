@@ -4,9 +4,8 @@
 #include "kernels/kernels.h"
 #include "model.h"
 #include "params.h"
+#include "stages/tokens.h"
 #include "vit.h"
-
-static const double LOG_10000 = 9.210340371976184;
 
 /* x (D) += the sine and cosine of the position over D/2 wavelengths, side by side (Vaswani et al.,
  * section 3.5), or all sines first. */
@@ -14,8 +13,8 @@ static void add_sincos(float *x, const vit_text_config *c, size_t position) {
     bool halves = c->position == VIT_TEXT_SINCOS_HALVES;
     size_t D = c->width, half = D / 2;
     for (size_t i = 0; 2 * i < D; i++) {
-        double share = halves ? (double)i / (double)(half - 1) : 2 * (double)i / (double)D;
-        struct direction at = direction((double)position / exponential(share * LOG_10000));
+        double radian = halves ? position_wave(i, half - 1) : position_wave(2 * i, D);
+        struct direction at = direction((double)position / radian);
         size_t sine = halves ? i : 2 * i, cosine = halves ? half + i : 2 * i + 1;
         x[sine] += (float)at.sine;
         if (cosine < D) x[cosine] += (float)at.cosine;

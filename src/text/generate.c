@@ -15,17 +15,17 @@
 #include "vit.h"
 
 /* One text that is followed, or one that has ended. */
-struct line {
+struct hypothesis {
     uint32_t *ids;
     float *p;
     size_t count;
     float score; /* the sum of the logarithms; of one that has ended, their mean */
 };
 
-/* How a line may continue. */
+/* How a hypothesis may continue. */
 struct choice {
     float score, p;
-    uint32_t line, token;
+    uint32_t beam, token;
 };
 
 struct vit_writer {
@@ -34,8 +34,8 @@ struct vit_writer {
     vit_writing how;
     vit_text *text;
     vit_written result;
-    struct line *lines, *next; /* (beams) */
-    struct line *ended;        /* (beams + 1), in the order in which they ended */
+    struct hypothesis *running, *next; /* (beams) */
+    struct hypothesis *ended;          /* (beams + 1), in the order in which they ended */
     size_t ended_count, prompt;
     struct choice *choices; /* (2·beams) of beams, best first; (V) by chance */
     float *logits, *cross;  /* (beams,V); (L,h,T) */
@@ -46,12 +46,13 @@ struct vit_writer {
 
 /* ---- Memory --------------------------------------------------------------- */
 
-static void lay_out_lines(struct line **lines, struct arena *arena, size_t count, size_t tokens) {
-    *lines = (void *)arena_floats(arena, count, sizeof **lines);
+static void lay_out_hypotheses(struct hypothesis **out, struct arena *arena, size_t count,
+                               size_t tokens) {
+    *out = (void *)arena_floats(arena, count, sizeof **out);
     uint32_t *ids = (void *)arena_floats(arena, count, tokens);
     float *p = arena_floats(arena, count, tokens);
-    for (size_t i = 0; *lines && i < count; i++)
-        (*lines)[i] = (struct line){.ids = ids + i * tokens, .p = p + i * tokens};
+    for (size_t i = 0; *out && i < count; i++)
+        (*out)[i] = (struct hypothesis){.ids = ids + i * tokens, .p = p + i * tokens};
 }
 
 static void *lay_out(vit_writer *w, struct arena *arena, const vit_model *m,
@@ -59,9 +60,9 @@ static void *lay_out(vit_writer *w, struct arena *arena, const vit_model *m,
     const vit_text_config *c = &m->config.decoder;
     size_t beams = how->beams, V = c->vocabulary;
     *w = (vit_writer){.kernels = m->kernels, .config = c, .how = *how};
-    lay_out_lines(&w->lines, arena, beams, how->tokens);
-    lay_out_lines(&w->next, arena, beams, how->tokens);
-    lay_out_lines(&w->ended, arena, beams + 1, how->tokens);
+    lay_out_hypotheses(&w->running, arena, beams, how->tokens);
+    lay_out_hypotheses(&w->next, arena, beams, how->tokens);
+    lay_out_hypotheses(&w->ended, arena, beams + 1, how->tokens);
     w->choices = (void *)arena_floats(arena, how->temperature > 0 ? V : 2 * beams,
                                       sizeof *w->choices / sizeof(float));
     w->logits = arena_floats(arena, beams, V);
@@ -107,47 +108,47 @@ vit_status vit_writer_init(vit_writer **out, void *memory, size_t size, const vi
     return status;
 }
 
-/* ---- Lines ---------------------------------------------------------------- */
+/* ---- Hypotheses ---------------------------------------------------------------- */
 
-static void copy_line(struct line *to, const struct line *from) {
+static void copy_hypothesis(struct hypothesis *to, const struct hypothesis *from) {
     memcpy(to->ids, from->ids, from->count * sizeof *to->ids);
     memcpy(to->p, from->p, from->count * sizeof *to->p);
     to->count = from->count;
     to->score = from->score;
 }
 
-static void append(struct line *line, uint32_t token, float p) {
-    line->ids[line->count] = token;
-    line->p[line->count++] = p;
+static void append(struct hypothesis *h, uint32_t token, float p) {
+    h->ids[h->count] = token;
+    h->p[h->count++] = p;
 }
 
-static void show(vit_writer *w, const struct line *line, bool done) {
-    w->result.ids = line->ids;
-    w->result.p = line->p;
-    w->result.count = line->count;
+static void show(vit_writer *w, const struct hypothesis *h, bool done) {
+    w->result.ids = h->ids;
+    w->result.p = h->p;
+    w->result.count = h->count;
     w->result.done = done;
 }
 
 vit_status vit_writer_begin(vit_writer *w, const float *image, const uint32_t *prompt,
                             size_t count) {
     uint32_t start = (uint32_t)w->config->start;
-    struct line *first = &w->lines[0];
+    struct hypothesis *first = &w->running[0];
     if (!count && w->config->start == VIT_NO_TOKEN) return VIT_BAD_ARGUMENT;
     if (!count) prompt = &start, count = 1;
     if (count > w->how.tokens) return VIT_BAD_ARGUMENT;
     for (size_t i = 0; i < count; i++)
         if (prompt[i] >= w->config->vocabulary) return VIT_BAD_ARGUMENT;
-    vit_status status = vit_text_see(w->text, image);
+    vit_status status = vit_text_set_image(w->text, image);
     if (!status) status = vit_text_run(w->text, prompt, 1, count - 1, NULL, NULL);
     if (status) return status;
     first->count = 0;
     first->score = 0;
     for (size_t i = 0; i < count; i++) append(first, prompt[i], 1);
     memset(w->parents, 0, w->how.beams * sizeof *w->parents);
-    if (count > 1) vit_text_take(w->text, w->parents, w->how.beams);
+    if (count > 1) vit_text_reorder(w->text, w->parents, w->how.beams);
     for (size_t i = 1; i < w->how.beams; i++) {
-        copy_line(&w->lines[i], first);
-        w->lines[i].score = -1e9f; /* so that the first step takes different tokens */
+        copy_hypothesis(&w->running[i], first);
+        w->running[i].score = -1e9f; /* so that the first step takes different tokens */
     }
     w->ended_count = 0;
     w->prompt = count;
@@ -158,7 +159,7 @@ vit_status vit_writer_begin(vit_writer *w, const float *image, const uint32_t *p
 
 /* ---- Choosing ------------------------------------------------------------- */
 
-/* softmax(logits · scale) of all lines. */
+/* softmax(logits · scale) of all that run. */
 static void find_softmax(vit_writer *w, float scale) {
     size_t V = w->config->vocabulary, rows = w->how.beams;
     memcpy(w->softmax, w->logits, rows * V * sizeof *w->softmax);
@@ -187,7 +188,7 @@ static uint32_t draw(vit_writer *w) {
         w->choices[i] = (struct choice){.p = w->softmax[i], .token = (uint32_t)i};
     sort(w->choices, V, sizeof *w->choices, falling);
     while (kept < V && (kept == 0 || mass < w->how.top_p)) mass += w->choices[kept++].p;
-    struct rng rng = rng_stream(w->how.seed, RNG_WRITE, 0, w->lines->count);
+    struct rng rng = rng_stream(w->how.seed, RNG_WRITE, 0, w->running->count);
     double at = rng_unit(&rng) * mass;
     for (size_t i = 0; i < kept; i++)
         if ((at -= w->choices[i].p) < 0) return w->choices[i].token;
@@ -197,10 +198,10 @@ static uint32_t draw(vit_writer *w) {
 static void continue_one(vit_writer *w) {
     size_t V = w->config->vocabulary;
     uint32_t token = w->how.temperature > 0 ? draw(w) : largest(w->logits, V);
-    struct line *line = w->lines;
+    struct hypothesis *h = w->running;
     find_softmax(w, 1);
-    append(line, token, w->softmax[token]);
-    show(w, line, token == w->config->end || line->count == w->how.tokens);
+    append(h, token, w->softmax[token]);
+    show(w, h, token == w->config->end || h->count == w->how.tokens);
 }
 
 /* ---- Beams ---------------------------------------------------------------- */
@@ -214,7 +215,7 @@ static void find_choices(vit_writer *w) {
         uint32_t best = largest(logits, V);
         double sum = logits[best] + logarithm(1 / (double)p[best]); /* the logarithm of Σ e^logit */
         for (size_t i = 0; i < V; i++) {
-            float score = (float)(logits[i] - sum) + w->lines[b].score;
+            float score = (float)(logits[i] - sum) + w->running[b].score;
             if (count == most && !(score > w->choices[most - 1].score)) continue;
             size_t at = count < most ? count++ : most - 1;
             for (; at > 0 && score > w->choices[at - 1].score; at--)
@@ -231,67 +232,68 @@ static size_t worst_ended(const vit_writer *w) {
     return worst;
 }
 
-/* Keeps the line among the `beams` best ones that have ended. tokens: how many it has written. */
-static void end_line(vit_writer *w, const struct line *line, float score, size_t tokens) {
+/* Keeps the hypothesis among the `beams` best ones that have ended. tokens: how many it has written. */
+static void end_hypothesis(vit_writer *w, const struct hypothesis *h, float score, size_t tokens) {
     bool full = w->ended_count == w->how.beams;
     float mean = score / (float)tokens;
     if (full && !(mean > w->ended[worst_ended(w)].score)) return;
-    struct line *last = &w->ended[w->ended_count++];
-    copy_line(last, line);
+    struct hypothesis *last = &w->ended[w->ended_count++];
+    copy_hypothesis(last, h);
     last->score = mean;
     if (!full) return;
     size_t worst = worst_ended(w);
-    const struct line gone = w->ended[worst];
+    const struct hypothesis gone = w->ended[worst];
     memmove(&w->ended[worst], &w->ended[worst + 1], (--w->ended_count - worst) * sizeof gone);
     w->ended[w->ended_count] = gone; /* its arrays are free again */
 }
 
-/* The best line that has ended; of equal ones the last. */
+/* The best hypothesis that has ended; of equal ones the last. */
 static void show_best(vit_writer *w) {
-    struct line *best = &w->ended[0];
+    struct hypothesis *best = &w->ended[0];
     for (size_t i = 1; i < w->ended_count; i++)
         if (w->ended[i].score >= best->score) best = &w->ended[i];
     show(w, best, true);
 }
 
 static void continue_beams(vit_writer *w) {
-    size_t beams = w->how.beams, chosen = 0, written = w->lines->count + 1 - w->prompt;
+    size_t beams = w->how.beams, chosen = 0, written = w->running->count + 1 - w->prompt;
     find_choices(w);
     for (size_t rank = 0; rank < 2 * beams && chosen < beams; rank++) {
         const struct choice *c = &w->choices[rank];
-        struct line *from = &w->lines[c->line], *to = &w->next[chosen];
+        struct hypothesis *from = &w->running[c->beam], *to = &w->next[chosen];
         if (c->token == w->config->end) {
             if (rank >= beams) continue;
             append(from, c->token, c->p);
-            end_line(w, from, c->score, written);
+            end_hypothesis(w, from, c->score, written);
             from->count--;
             continue;
         }
-        copy_line(to, from);
+        copy_hypothesis(to, from);
         append(to, c->token, c->p);
         w->scores[chosen] = to->score = c->score;
-        w->parents[chosen] = c->line;
+        w->parents[chosen] = c->beam;
         w->tokens[chosen++] = c->token;
     }
-    struct line *before = w->lines;
-    w->lines = w->next, w->next = before;
+    struct hypothesis *before = w->running;
+    w->running = w->next, w->next = before;
     w->result.beams = beams;
-    vit_text_take(w->text, w->parents, beams);
+    vit_text_reorder(w->text, w->parents, beams);
     if (w->ended_count == beams &&
         w->ended[worst_ended(w)].score >= w->choices[0].score / (float)written) {
         show_best(w);
-    } else if (w->lines->count == w->how.tokens) {
-        for (size_t i = 0; i < beams; i++) end_line(w, &w->lines[i], w->lines[i].score, written);
+    } else if (w->running->count == w->how.tokens) {
+        for (size_t i = 0; i < beams; i++)
+            end_hypothesis(w, &w->running[i], w->running[i].score, written);
         show_best(w);
     } else {
-        show(w, w->lines, false);
+        show(w, w->running, false);
     }
 }
 
 void vit_writer_step(vit_writer *w) {
     size_t beams = w->how.beams;
     if (w->result.done) return;
-    for (size_t i = 0; i < beams; i++) w->tokens[i] = w->lines[i].ids[w->lines[i].count - 1];
+    for (size_t i = 0; i < beams; i++) w->tokens[i] = w->running[i].ids[w->running[i].count - 1];
     const vit_text_taps taps = {.cross = beams > 1 ? NULL : w->cross};
     vit_text_run(w->text, w->tokens, beams, 1, w->logits, &taps);
     w->result.cross = taps.cross;

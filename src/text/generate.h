@@ -18,8 +18,7 @@ typedef struct vit_writing {
     size_t beams;      /* texts that are followed at once; 1: greedy, or by chance */
     float temperature; /* above 0: tokens are drawn, from softmax(logits / temperature). 0: the most
                           probable one is taken. Must be 0 with beams. */
-    float
-        top_p; /* tokens are drawn from the most probable ones that have this share; 1: from all */
+    float top_p;       /* tokens are drawn from the most probable ones of this share; 1: from all */
     uint64_t seed;
 } vit_writing;
 
@@ -42,9 +41,9 @@ size_t vit_writer_size(const vit_model *model, const vit_writing *how);
 /* As vit_text_init. Errors: VIT_BAD_ARGUMENT. */
 vit_status vit_writer_init(vit_writer **out, void *memory, size_t size, const vit_model *model,
                            const vit_writing *how);
-/* Begins the text of an image (T,E), see vit_text_see.
+/* Begins the text of an image (T,E), see vit_text_set_image.
  * prompt (count): its first tokens; without them the config's `start`. Fewer than `tokens`.
- * Errors: as vit_text_see and vit_text_run. */
+ * Errors: as vit_text_set_image and vit_text_run. */
 vit_status vit_writer_begin(vit_writer *writer, const float *image, const uint32_t *prompt,
                             size_t count);
 /* Writes one token more, unless the text is done. */

@@ -10,7 +10,6 @@
 #include "model.h"
 #include "params.h"
 #include "shapes.h"
-#include "stages/linear.h"
 #include "stages/norm.h"
 #include "vit.h"
 
@@ -94,12 +93,6 @@ void text_tape_lay_out(struct text_tape *t, struct arena *arena, const vit_model
 
 /* ---- Forward -------------------------------------------------------------- */
 
-static void linear(const vit_model *m, float *y, const float *x, const float *weight,
-                   const float *bias, size_t rows, size_t N, size_t K) {
-    const struct linear w = {weight, NULL, bias, N, K};
-    linear_forward(m->kernels, y, N, x, K, &w, VIT_LINEAR, false, rows, NULL);
-}
-
 static void norm(const vit_model *m, float *y, float *mean, float *rstd, const float *x,
                  const float *gain, const float *bias, size_t rows) {
     size_t D = m->config.decoder.width;
@@ -117,8 +110,8 @@ void text_tape_forward(const vit_model *m, struct text_tape *t, const uint32_t *
         norm(m, t->blocks[0].self.x, t->embed_mean, t->embed_rstd, t->embedded, p->embed_norm_gain,
              p->embed_norm_bias, rows);
     if (c->encoder_proj) {
-        linear(m, t->image, images, p->encoder_weight, p->encoder_bias, batch * T, D,
-               m->config.width);
+        text_linear(m->kernels, t->image, images, p->encoder_weight, p->encoder_bias, VIT_LINEAR,
+                    false, batch * T, D, m->config.width);
         images = t->image;
     }
     struct text_run run = {.batch = batch,
@@ -132,8 +125,8 @@ void text_tape_forward(const vit_model *m, struct text_tape *t, const uint32_t *
     for (size_t layer = 0; layer < c->depth; layer++) {
         const struct text_activations *a = &t->blocks[layer];
         const struct text_block_params *block = &p->blocks[layer];
-        linear(m, a->pairs, images, block->cross_kv_weight, block->cross_kv_bias, batch * T, 2 * D,
-               E);
+        text_linear(m->kernels, a->pairs, images, block->cross_kv_weight, block->cross_kv_bias,
+                    VIT_LINEAR, false, batch * T, 2 * D, E);
         for (size_t b = 0; b < batch; b++)
             text_memorise(&t->memories[b], m->kernels, c, a->pairs + b * T * 2 * D,
                           a->pairs + b * T * 2 * D + D, 2 * D);
@@ -143,22 +136,18 @@ void text_tape_forward(const vit_model *m, struct text_tape *t, const uint32_t *
     if (c->final_norm)
         norm(m, t->normed, t->mean, t->rstd, t->last, p->norm_gain, p->norm_bias, rows);
     if (c->head_hidden) {
-        linear(m, t->pre, x, p->hidden_weight, p->hidden_bias, rows, D, D);
+        text_linear(m->kernels, t->pre, x, p->hidden_weight, p->hidden_bias, VIT_LINEAR, false,
+                    rows, D, D);
         m->kernels->activate(t->hidden, t->pre, (int)c->activation, rows * D);
         norm(m, t->hidden_normed, t->hidden_mean, t->hidden_rstd, t->hidden, p->hidden_norm_gain,
              p->hidden_norm_bias, rows);
         x = t->hidden_normed;
     }
-    linear(m, logits, x, c->tied_head ? p->token_embed : p->head_weight, p->head_bias, rows,
-           c->vocabulary, D);
+    text_linear(m->kernels, logits, x, c->tied_head ? p->token_embed : p->head_weight, p->head_bias,
+                VIT_LINEAR, false, rows, c->vocabulary, D);
 }
 
 /* ---- Backward ------------------------------------------------------------- */
-
-static void linear_back(const vit_model *m, float *dx, float *dw, float *dbias, const float *dy,
-                        const float *x, const float *w, size_t rows, size_t N, size_t K) {
-    linear_backward(m->kernels, dx, K, dw, dbias, dy, N, x, K, w, rows, N, K);
-}
 
 /* dx, the gradient of a norm's output → of its input. */
 static void norm_back(float *dx, float *dgain, float *dbias, const float *x, const float *mean,
@@ -173,15 +162,15 @@ static void head_back(const vit_model *m, struct text_tape *t, const struct text
     const struct text_params *p = &m->params.decoder;
     size_t D = c->width;
     float *dx = t->scratch.dx, *dhidden = c->head_hidden ? t->scratch.dbranch : dx;
-    linear_back(m, dhidden, c->tied_head ? g->token_embed : g->head_weight, g->head_bias, dlogits,
-                c->head_hidden ? t->hidden_normed : t->normed,
-                c->tied_head ? p->token_embed : p->head_weight, rows, c->vocabulary, D);
+    text_linear_backward(m->kernels, dhidden, c->tied_head ? g->token_embed : g->head_weight,
+                         g->head_bias, dlogits, c->head_hidden ? t->hidden_normed : t->normed,
+                         c->tied_head ? p->token_embed : p->head_weight, rows, c->vocabulary, D);
     if (c->head_hidden) {
         norm_back(dhidden, g->hidden_norm_gain, g->hidden_norm_bias, t->hidden, t->hidden_mean,
                   t->hidden_rstd, p->hidden_norm_gain, rows, D);
         m->kernels->activate_backward(dhidden, dhidden, t->pre, (int)c->activation, rows * D);
-        linear_back(m, dx, g->hidden_weight, g->hidden_bias, dhidden, t->normed, p->hidden_weight,
-                    rows, D, D);
+        text_linear_backward(m->kernels, dx, g->hidden_weight, g->hidden_bias, dhidden, t->normed,
+                             p->hidden_weight, rows, D, D);
     }
     if (c->final_norm)
         norm_back(dx, g->norm_gain, g->norm_bias, t->last, t->mean, t->rstd, p->norm_gain, rows, D);
@@ -201,8 +190,8 @@ void text_tape_backward(const vit_model *m, struct text_tape *t, const struct te
                             &t->scratch, batch, S, c->encoder_proj ? t->image : images, dmemory, T,
                             E);
     if (c->encoder_proj)
-        linear_back(m, dimages, g->encoder_weight, g->encoder_bias, dmemory, images,
-                    p->encoder_weight, batch * T, D, m->config.width);
+        text_linear_backward(m->kernels, dimages, g->encoder_weight, g->encoder_bias, dmemory,
+                             images, p->encoder_weight, batch * T, D, m->config.width);
     float *dx = t->scratch.dx;
     if (c->embedding_norm)
         norm_back(dx, g->embed_norm_gain, g->embed_norm_bias, t->embedded, t->embed_mean,

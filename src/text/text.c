@@ -10,7 +10,6 @@
 #include "model.h"
 #include "params.h"
 #include "shapes.h"
-#include "stages/linear.h"
 #include "vit.h"
 
 struct vit_text {
@@ -100,7 +99,7 @@ static size_t cache_each(const vit_text *t) {
     return 2 * t->capacity * t->config->width;
 }
 
-void vit_text_take(vit_text *t, const uint32_t *from, size_t count) {
+void vit_text_reorder(vit_text *t, const uint32_t *from, size_t count) {
     size_t D = t->config->width, each = cache_each(t), layers = t->images ? t->config->depth : 1;
     size_t bytes = D * sizeof(float);
     float *waiting = t->block.self.normed;
@@ -118,26 +117,21 @@ void vit_text_take(vit_text *t, const uint32_t *from, size_t count) {
 
 /* ---- Running -------------------------------------------------------------- */
 
-static void linear(const vit_text *t, float *y, const float *x, const float *weight,
-                   const float *bias, int act, size_t rows, size_t N, size_t K) {
-    const struct linear w = {weight, NULL, bias, N, K};
-    linear_forward(t->model->kernels, y, N, x, K, &w, act, false, rows, NULL);
-}
-
-vit_status vit_text_see(vit_text *t, const float *image) {
+vit_status vit_text_set_image(vit_text *t, const float *image) {
     const vit_config *whole = &t->model->config;
     const vit_text_config *c = t->config;
     size_t T = vit_tokens(whole), E = whole->width, D = c->width;
     if (!t->images) return VIT_BAD_ARGUMENT;
     if (!all_finite(image, T * E)) return VIT_BAD_IMAGE;
     if (c->encoder_proj) {
-        linear(t, t->image, image, t->params->encoder_weight, t->params->encoder_bias, VIT_LINEAR,
-               T, D, E);
+        text_linear(t->model->kernels, t->image, image, t->params->encoder_weight,
+                    t->params->encoder_bias, VIT_LINEAR, false, T, D, E);
         image = t->image, E = D;
     }
     for (size_t i = 0; i < c->depth; i++) {
         const struct text_block_params *p = &t->params->blocks[i];
-        linear(t, t->pairs, image, p->cross_kv_weight, p->cross_kv_bias, VIT_LINEAR, T, 2 * D, E);
+        text_linear(t->model->kernels, t->pairs, image, p->cross_kv_weight, p->cross_kv_bias,
+                    VIT_LINEAR, false, T, 2 * D, E);
         text_memorise(&t->images[i], t->model->kernels, c, t->pairs, t->pairs + D, 2 * D);
     }
     t->seen = true;
@@ -156,13 +150,13 @@ static void run_head(const vit_text *t, float *logits, float *x, size_t rows) {
     const struct text_params *p = t->params;
     size_t D = c->width;
     if (c->head_hidden) {
-        linear(t, t->block.mixed, x, p->hidden_weight, p->hidden_bias, (int)c->activation, rows, D,
-               D);
+        text_linear(t->model->kernels, t->block.mixed, x, p->hidden_weight, p->hidden_bias,
+                    (int)c->activation, false, rows, D, D);
         x = t->block.mixed;
         norm(t, x, p->hidden_norm_gain, p->hidden_norm_bias, rows);
     }
-    linear(t, logits, x, c->tied_head ? p->token_embed : p->head_weight,
-           c->head_bias ? p->head_bias : NULL, VIT_LINEAR, rows, c->vocabulary, D);
+    text_linear(t->model->kernels, logits, x, c->tied_head ? p->token_embed : p->head_weight,
+                c->head_bias ? p->head_bias : NULL, VIT_LINEAR, false, rows, c->vocabulary, D);
 }
 
 /* Runs n tokens of `batch` texts from text `first` on; batch·n rows have room. */
@@ -243,8 +237,9 @@ vit_status vit_text_embed(vit_text *t, const uint32_t *ids, size_t batch, size_t
         if (hidden) memcpy(hidden + b * S * D, x, S * D * sizeof *x);
         if (pooled) memcpy(pooled + b * D, stands, D * sizeof *x);
         if (embeds)
-            linear(t, embeds + b * P, stands, t->params->proj_weight,
-                   c->projection_bias ? t->params->proj_bias : NULL, VIT_LINEAR, 1, P, D);
+            text_linear(t->model->kernels, embeds + b * P, stands, t->params->proj_weight,
+                        c->projection_bias ? t->params->proj_bias : NULL, VIT_LINEAR, false, 1, P,
+                        D);
     }
     return VIT_OK;
 }

@@ -32,7 +32,7 @@ vit_status vit_text_init(vit_text **out, void *memory, size_t size, const vit_mo
  * the texts again. Only of a decoder.
  * image (T,E): vit_taps.tokens. T: vit_tokens of the config that made them, at most that of the model.
  * Errors: VIT_BAD_ARGUMENT if the texts are a tower's, VIT_BAD_IMAGE if a number is not finite. */
-vit_status vit_text_see(vit_text *text, const float *image);
+vit_status vit_text_set_image(vit_text *text, const float *image);
 
 /* Arrays that vit_text_run writes, which the caller owns; a pointer that is NULL is not written.
  * P: the tokens before this run. n: those of this run. */
@@ -56,7 +56,7 @@ size_t vit_text_tokens(const vit_text *text);
 /* The texts begin again. A decoder still sees its image. */
 void vit_text_clear(vit_text *text);
 /* Text i goes on from what text from[i] was, for i < count. */
-void vit_text_take(vit_text *text, const uint32_t *from, size_t count);
+void vit_text_reorder(vit_text *text, const uint32_t *from, size_t count);
 
 /* Whole texts of a tower: ids (B,S) → hidden (B,S,D), pooled (B,D): the token that stands for each
  * text, embeds (B,projection): what is compared with images, if there is a projection. Each of the

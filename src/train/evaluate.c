@@ -135,7 +135,7 @@ static void reader_close(struct reader *r) {
 /* The mean cross-entropy of a text's tokens after the first. */
 static vit_status force(double *loss, struct reader *r, const vit_text_config *c,
                         const float *image, const uint32_t *ids, size_t n) {
-    vit_status status = vit_text_see(r->text, image);
+    vit_status status = vit_text_set_image(r->text, image);
     if (!status) status = vit_text_run(r->text, ids, 1, n - 1, r->logits, NULL);
     double sum =
         vit_text_loss(r->logits, r->logits, ids + 1, n - 1, c->vocabulary, c->padding, 0, 0);

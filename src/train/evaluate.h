@@ -19,11 +19,10 @@ struct score {
 struct score score_answers(float *p, const float *logits, const float *doubt,
                            const uint32_t *labels, size_t count, size_t classes,
                            double temperature);
-/* Of a model with a decoder: `correct` counts the texts that it writes greedily as the labels have
- * them, after the first token, and `loss` is the mean over the tokens of the forced texts.
- * Runs `model` on images first…first+count, and scores its answers at its own
- * temperature. `confusion` (K,K), may be NULL: counts by
- * [true][predicted], which are added to. */
+/* Runs `model` on images first…first+count, and scores its answers at its own temperature.
+ * `confusion` (K,K), may be NULL: counts by [true][predicted], which are added to.
+ * Of a model with a decoder: `correct` counts the texts that it writes greedily as the labels have
+ * them, after the first token, and `loss` is the mean over the tokens of the forced texts. */
 vit_status evaluate(struct score *score, size_t *confusion, vit_team *team, const vit_model *model,
                     const struct data_set *data, size_t first, size_t count, vit_error *why);
 /* The same images' logits (count,K), and how much the model doubts them (count): 0 if its config

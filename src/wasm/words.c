@@ -91,7 +91,7 @@ vit_status vitw_force(size_t image, size_t S, bool attention) {
         return no_memory();
     const vit_text_taps taps = {.self = attention ? words.self : NULL,
                                 .cross = attention ? words.cross : NULL};
-    status = vit_text_see(forced, tokens);
+    status = vit_text_set_image(forced, tokens);
     return status ? status : vit_text_run(forced, words.ids, 1, S, words.logits, &taps);
 }
 

@@ -145,7 +145,7 @@ enum { S = 11 };
         float *image = random_floats(vit_tokens(whole) * whole->width, 1, &seed);                  \
         struct owned_text owned = new_text(model, VIT_DECODER, 3, S);                              \
         vit_text *text = owned.text;                                                               \
-        CHECK(vit_text_see(text, image) == VIT_OK, "cannot see");                                  \
+        CHECK(vit_text_set_image(text, image) == VIT_OK, "cannot see");                                  \
         __VA_ARGS__                                                                                \
         free(owned.memory), free(image);                                                           \
         vit_close(model), vit_close(plain);                                                        \
@@ -211,7 +211,7 @@ TEST("texts beside others, and texts that go on from others, are as alone") {
         struct results alone = new_results(whole, c, 1, 1, 1);
         size_t V = c->vocabulary, heat = c->depth * c->heads, T = vit_tokens(whole);
         CHECK(!vit_text_run(text, ids[0], 3, 1, NULL, NULL), "first");
-        vit_text_take(text, FROM, 3);
+        vit_text_reorder(text, FROM, 3);
         run(text, ids[1], 3, 1, &r);
         for (size_t b = 0; b < 3; b++) {
             vit_text_clear(text);
@@ -251,9 +251,9 @@ TEST("a text refuses too many texts or tokens, numbers that are no tokens, and i
     memset(image, 0, vit_tokens(whole) * whole->width * sizeof *image);
     CHECK(vit_text_run(owned.text, good, 1, 1, NULL, NULL) == VIT_BAD_ARGUMENT, "saw no image");
     image[5] = NAN;
-    CHECK(vit_text_see(owned.text, image) == VIT_BAD_IMAGE, "NaN");
+    CHECK(vit_text_set_image(owned.text, image) == VIT_BAD_IMAGE, "NaN");
     image[5] = 0;
-    CHECK(vit_text_see(owned.text, image) == VIT_OK, "zeros");
+    CHECK(vit_text_set_image(owned.text, image) == VIT_OK, "zeros");
     CHECK(vit_text_run(owned.text, bad, 1, 2, NULL, NULL) == VIT_BAD_ARGUMENT, "13 of 13");
     CHECK(vit_text_run(owned.text, good, 1, 4, NULL, NULL) == VIT_BAD_ARGUMENT, "4 of 3 tokens");
     CHECK(vit_text_run(owned.text, good, 3, 1, NULL, NULL) == VIT_BAD_ARGUMENT, "3 of 2 texts");
@@ -384,7 +384,7 @@ TEST("enough beams find the text of the best mean logarithm among all texts") {
         uint32_t ids[5] = {0}, best_ids[5];
         size_t count = 0;
         double best = -INFINITY;
-        vit_text_see(owned.text, image);
+        vit_text_set_image(owned.text, image);
         search(owned.text, &whole->decoder, ids, 1, 5, &best, best_ids, &count);
         const vit_writing how = {.tokens = 5, .beams = 81, .top_p = 1};
         struct owned_writer w = write_all(model, &how, image);
@@ -405,7 +405,7 @@ TEST("tokens are drawn as often as they are probable, from top_p's share only, a
     float *image = random_floats(vit_tokens(whole) * whole->width, 1, &seed), logits[13], p[13];
     struct owned_text owned = new_text(model, VIT_DECODER, 1, 1);
     const uint32_t start = 1;
-    vit_text_see(owned.text, image);
+    vit_text_set_image(owned.text, image);
     vit_text_run(owned.text, &start, 1, 1, logits, NULL);
     vit_probabilities(p, logits, 13, 2);
     for (size_t share = 0; share < 2; share++) {
@@ -562,7 +562,7 @@ TEST("a decoder equals torch.nn.TransformerDecoder, with a cache and without, an
         struct owned_text owned = new_text(model, VIT_DECODER, 1, FORCED);
         for (size_t step = 1; step <= FORCED; step += FORCED - 1) {
             for (size_t b = 0; b < BATCH; b++) {
-                vit_text_see(owned.text, seen + b * tokens * whole->width);
+                vit_text_set_image(owned.text, seen + b * tokens * whole->width);
                 for (size_t at = 0; at < FORCED; at += step)
                     vit_text_run(owned.text, inputs[b] + at, 1, step,
                                  logits + (b * FORCED + at) * V, NULL);
