@@ -233,6 +233,9 @@ export interface ReadResult {
   milliseconds: number;
 }
 
+/** The text, once it is written. `for await (const token of vit.read(image))` gives each token as soon as it is certain. */
+export interface Reading extends Promise<ReadResult>, AsyncIterable<ReadToken> {}
+
 export interface DetectOptions extends EmbedOptions {
   /** The least `p` of the objects that are returned: 0 to 1, 0.9 by default. */
   threshold?: number;

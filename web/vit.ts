@@ -1,7 +1,7 @@
 import { Attention } from "./attention.js";
 import {
   relevanceClasses, resized, CLASSIFY_OPTIONS, type Classification, type ClassifyOptions, DETECT_OPTIONS, type DetectOptions, type Detection,
-  EMBED_OPTIONS, type Embedding, type EmbedOptions, type ReadOptions, judge, attentionLayers, ablationMasks, listOf, LOAD_OPTIONS, type LoadOptions, nameOf,
+  EMBED_OPTIONS, type Embedding, type EmbedOptions, type Reading, type ReadOptions, judge, attentionLayers, ablationMasks, listOf, LOAD_OPTIONS, type LoadOptions, nameOf,
   type TextEmbedding, type TextInput,
 } from "./calls.js";
 import { isPlain } from "./base/json.js";
@@ -25,12 +25,11 @@ import type { Variant } from "./engine/module.js";
 import type { Model, Result, Wants } from "./engine/model.js";
 import type { Shape } from "./engine/shape.js";
 import type * as TextBundle from "./text/text.js";
-import type { Reading } from "./reading.js";
 import { Trace } from "./trace.js";
 
 export { Attention, type AttentionShape, type Head, type RolloutOptions } from "./attention.js";
 export type {
-  Ablation, Classification, ClassifyOptions, DetectedObject, Detection, DetectOptions, Embedding, EmbedOptions, LoadOptions, ReadOptions, ReadResult, ReadToken, Replacement, TextEmbedding, TextInput,
+  Ablation, Classification, ClassifyOptions, DetectedObject, Detection, DetectOptions, Embedding, EmbedOptions, LoadOptions, ReadOptions, ReadResult, ReadToken, Reading, Replacement, TextEmbedding, TextInput,
 } from "./calls.js";
 export type { Class } from "./classes.js";
 export type { Mapping, Prepare, TextConfig, VitConfig } from "./config.js";
@@ -40,7 +39,6 @@ export type { Folder } from "./load/location.js";
 export type { Fetch, Source, Tokenizer } from "./load/source.js";
 export type { Drawing, ImageInput, PenPoint, Pixels, Placement } from "./images.js";
 export { drawOverlay, type OverlayOptions } from "./overlay.js";
-export type { Reading } from "./reading.js";
 export type { ReadAttention } from "./read-attention.js";
 export { Trace } from "./trace.js";
 export type { WasmSource } from "./engine/compile.js";

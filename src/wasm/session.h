@@ -1,4 +1,4 @@
-/* What words.c needs of session.c. */
+/* What text.c needs of session.c. */
 #ifndef VIT_WASM_SESSION_H
 #define VIT_WASM_SESSION_H
 

@@ -13,7 +13,7 @@ const merges = words && gunzipSync(packed).toString().split("\n").slice(1, 48895
 const START = 49406, END = 49407;
 const files = (all) => ({ beside: (name) => all[name] && new Blob([all[name]]) });
 const idsBy = async (given, text, most = 1000) => (await (await encoderOf(given))(text, most)).ids;
-const skip = !words;
+const skip = !words && "no folder words in the data that VITRINE_DATA names";
 
 /** What a Python twin with the package regex gives: references, cases, spaces and letters that few texts have. */
 const HARD = [

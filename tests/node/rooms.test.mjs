@@ -99,7 +99,7 @@ const FLOORS = [
   ["web/load", "web/train"],
   ["web/engine"],
   ["web/attention.ts", "web/classes.ts", "web/overlay.ts", "web/read-attention.ts", "web/search.ts", "web/trace.ts"],
-  ["web/calls.ts", "web/reading.ts"],
+  ["web/calls.ts"],
   ["web/objects.ts"],
   ["web/text"],
   ["web/vit.ts", "web/vitrine.ts", "web/all.ts"],

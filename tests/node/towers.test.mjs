@@ -8,7 +8,7 @@ import { farthest, modelPath, readTensors, rewritten, shared, slice } from "./go
 import { load, rejects, ways } from "./support.mjs";
 
 const words = shared("words");
-const skip = !words;
+const skip = !words && "no folder words in the data that VITRINE_DATA names";
 const folder = (name) => `${words}/transformers-4.48.0_${name}`;
 const CASES = ["clip_quick_gelu", "siglip"];
 const MOST = 1e-4;

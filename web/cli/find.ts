@@ -11,11 +11,6 @@ import { Photos, withoutName } from "./photos.ts";
 
 const DEFAULT_LINES = 10;
 
-/** A model that has a text tower. */
-interface Reader {
-  embedText?(texts: readonly string[]): Promise<{ readonly embeds: Float32Array }>;
-}
-
 export const find: QueryCommand = {
   about: "find the photos of an index that are like a photo, or show what words say: a line each with file and cosine",
   operand: "PHOTO or WORDS",
@@ -35,7 +30,7 @@ export const find: QueryCommand = {
     return async ({ vit, terminal }) => {
       const index = await openIndex(path);
       ofModel(path, index, aboutOf(vit));
-      const vector = isPhoto(query) ? vectorOf((await look(vit, query, terminal)).seen) : await read(vit, query);
+      const vector = isPhoto(query) ? vectorOf((await look(vit, query, terminal)).seen) : (await vit.embedText([query])).embeds;
       const found = index.search(vector, count).map(({ id: file, score }) => ({ file, score }));
       if (map !== undefined && found[0]) await drawMatch(map, vit, found[0].file, vector, terminal);
       if (values["ndjson"]) found.forEach((photo) => terminal.printLine(photo));
@@ -57,11 +52,6 @@ async function look(vit: Vit, file: string, { stdin }: Base["terminal"]): Promis
     throw new Error(`${file}: ${withoutName(cause)}`, { cause });
   });
   return { seen, photos };
-}
-
-async function read(vit: Vit & Reader, words: string): Promise<Float32Array> {
-  if (!vit.embedText) throw new Error("words: expected a model that reads them, such as CLIP, got another; find by a photo");
-  return (await vit.embedText([words])).embeds;
 }
 
 /**

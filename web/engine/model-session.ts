@@ -25,8 +25,8 @@ export const EXPORTS = [
   "vitw_project",
 ] as const;
 
-/** The functions in src/wasm/exports.words, which only the full edition has. */
-type WordsExports = Functions<["vitw_words", "vitw_ids", "vitw_force", "vitw_write", "vitw_step", "vitw_embed"]>;
+/** The functions in src/wasm/exports.text, which only the full edition has. */
+type TextExports = Functions<["vitw_text", "vitw_ids", "vitw_force", "vitw_write", "vitw_step", "vitw_embed"]>;
 
 type Exports = HeapExports & Functions<typeof EXPORTS> & ThreadExports;
 
@@ -86,24 +86,24 @@ export class ModelSession extends Session<(typeof SESSION_WORDS)[number], Export
   }
 
   /**
-   * Calls a function of src/wasm/words.c with token ids.
+   * Calls a function of src/wasm/text.c with token ids.
    *
-   * @param wanted words of src/wasm/words.def by their positions, each with how many numbers its address has; 0: it is no address
+   * @param wanted words of src/wasm/text.def by their positions, each with how many numbers its address has; 0: it is no address
    * @returns their numbers, whose bits may be floats'
    */
-  words(
-    call: keyof WordsExports,
+  text(
+    call: keyof TextExports,
     args: readonly number[],
     ids: Uint32Array,
     wanted: readonly (readonly [word: number, count: number])[],
   ): Uint32Array<ArrayBuffer>[] {
-    const exports = this.exports as Exports & WordsExports;
+    const exports = this.exports as Exports & TextExports;
     const numbers = (address: number, count?: number) => new Uint32Array(exports.memory.buffer, address >>> 0, count);
     return this.heap.watched(() => {
       const room = ids.length && exports.vitw_ids(ids.length);
       if (room) numbers(room).set(ids); // without room, the call says that it lacks the ids
       this.heap.check(exports[call](...args));
-      const words = numbers(exports.vitw_words());
+      const words = numbers(exports.vitw_text());
       return wanted.map(([word, count]) => (count ? numbers(words[word]!, count) : words.subarray(word, word + 1)).slice());
     });
   }

@@ -1,11 +1,12 @@
 /** Tensors that a file lacks and its family makes of others: they are appended to the file while it is read. */
 import type { Piece } from "../base/bytes.js";
 import type { Json } from "../base/json.js";
+import { MOST_DEPTH } from "../generated/config.js";
 import { headerBytes } from "../base/safetensors.mjs";
 import { type Checkpoint, type Header, type Opened, type Pieces, TYPE_BYTES } from "./checkpoint.js";
 import type { Appended, Tensor } from "./family.js";
 import { gridOf } from "./positions.js";
-import { MOST_DEPTH, pairOf } from "./sizes.js";
+import { pairOf } from "./sizes.js";
 
 /** The most numbers that a tensor is made of. A larger file is refused, because it lacks the tensor. */
 const MOST_NUMBERS = 2 ** 24;

@@ -6,6 +6,7 @@ import type { Piece } from "../base/bytes.js";
 import type { Json } from "../base/json.js";
 import type { Settings } from "../config.js";
 import { hasOwn, show } from "../errors.js";
+import { MOST_DEPTH } from "../generated/config.js";
 import type { Checkpoint } from "./checkpoint.js";
 import type { Appended, Tensor } from "./family.js";
 import { Refusal } from "./refusal.js";
@@ -25,8 +26,8 @@ export interface Decoder {
 
 type Default = readonly [key: string, value: unknown];
 
-/** A kind of decoder: its config's keys with their defaults, and what its code fixes. */
-interface Kind {
+/** A family of decoders: its config's keys with their defaults, and what its code fixes. */
+interface DecoderFamily {
   readonly name: string;
   readonly depth: string;
   readonly heads: Default;
@@ -111,7 +112,7 @@ const BERT = {
 
 const ROBERTA = { ...BERT, name: "RoBERTa", before: "roberta.", offset: "padding" } as const;
 
-const KINDS: Readonly<Record<string, Kind>> = {
+const DECODERS: Readonly<Record<string, DecoderFamily>> = {
   trocr: { ...FAIRSEQ, name: "TrOCR" },
   bart: { ...FAIRSEQ, name: "BART" },
   mbart: { ...FAIRSEQ, name: "mBART", norm: "pre" },
@@ -159,7 +160,6 @@ const USUAL: Json = {
 };
 /** The length of generate() unless a config says otherwise. */
 const LENGTH = 20;
-const MOST_DEPTH = 1024;
 
 /** The core's keys of what generate() reads: generation_config.json alone, or without it both configs. */
 function generationOf(theirs: Json, whole: Json, generation: Json | undefined): { readonly config: Json; readonly settings: Settings } {
@@ -174,14 +174,14 @@ function generationOf(theirs: Json, whole: Json, generation: Json | undefined): 
 }
 
 /** What foreign.ts keeps of a VisionEncoderDecoder's config; further keys are the caller's, in our words. */
-export interface Told extends Json {
+export interface DecoderSource extends Json {
   readonly theirs: Json;
   readonly whole: Json;
   readonly encoder: unknown;
   readonly generation: Json | undefined;
 }
 
-/** What all kinds have beside the decoder. */
+/** What all families have beside the decoder. */
 const PROJECTION = "\nencoder_proj ^^enc_to_dec_proj";
 
 /**
@@ -189,12 +189,12 @@ const PROJECTION = "\nencoder_proj ^^enc_to_dec_proj";
  *
  * @throws {Refusal} for a decoder or an encoder that is not known here.
  */
-export function decoderOf(encoder: Checkpoint, { theirs: c, whole, encoder: seen, generation, ...given }: Told): Decoder {
+export function decoderOf(encoder: Checkpoint, { theirs: c, whole, encoder: seen, generation, ...given }: DecoderSource): Decoder {
   const type = wordOf(c.model_type), encoderType = wordOf(seen);
-  if (!hasOwn(KINDS, type)) throw unknownName("decoder.model_type", type, Object.keys(KINDS).join(", "));
+  if (!hasOwn(DECODERS, type)) throw unknownName("decoder.model_type", type, Object.keys(DECODERS).join(", "));
   if (!ENCODERS.includes(encoderType)) throw unknownName("encoder.model_type", encoderType, ENCODERS.join(", "), "of an encoder with a decoder");
-  const kind = KINDS[type]!, names = namesOf(kind);
-  for (const [key, usual] of [["position_embedding_type", "absolute"], ["tie_encoder_decoder", false], ...(kind.offset === "padding" ? [["hidden_act", "gelu"]] : [])] as const) {
+  const decoderFamily = DECODERS[type]!, names = namesOf(decoderFamily);
+  for (const [key, usual] of [["position_embedding_type", "absolute"], ["tie_encoder_decoder", false], ...(decoderFamily.offset === "padding" ? [["hidden_act", "gelu"]] : [])] as const) {
     if (c[key!] != null && c[key!] !== usual) throw new Refusal(`config: decoder.${key}: expected ${usual}, got "${show(wordOf(c[key!]))}"`);
   }
   const outer = encoder.prefix.replace(/encoder\.$/, ""); // in front of both
@@ -208,15 +208,15 @@ export function decoderOf(encoder: Checkpoint, { theirs: c, whole, encoder: seen
   while (depth < MOST_DEPTH && sourcesOf("blocks.*.norm1.weight", depth).found) depth++;
 
   const [vocabulary = 0, width = 0] = shapeOf("token_embed.weight");
-  const heads = c[kind.heads[0]] ?? kind.heads[1];
+  const heads = c[decoderFamily.heads[0]] ?? decoderFamily.heads[1];
   const halves = type === "trocr" && c.use_learned_position_embeddings === false;
-  const position_offset = halves || kind.offset === "padding" ? Number(c.pad_token_id ?? 1) + 1 : kind.offset;
+  const position_offset = halves || decoderFamily.offset === "padding" ? Number(c.pad_token_id ?? 1) + 1 : decoderFamily.offset;
   const tied = c.tie_word_embeddings !== false;
   const { config, settings } = generationOf(c, whole, generation);
   const added: Appended[] = [], tensors: [string, readonly string[]][] = [];
   const put = (ours: string, block?: number) => {
     const { found, all } = sourcesOf(ours, block);
-    const made = kind.transposed && found && block !== undefined ? turned(ours, found, factorOf(c, block, width / Number(heads))) : undefined;
+    const made = decoderFamily.transposed && found && block !== undefined ? transposed(ours, found, factorOf(c, block, width / Number(heads))) : undefined;
     if (made) added.push(made);
     tensors.push([`decoder.${ours}`, made ? [made.name] : found?.map(({ name }) => name) ?? all[0]!.map((name) => outer + name)]);
   };
@@ -224,30 +224,30 @@ export function decoderOf(encoder: Checkpoint, { theirs: c, whole, encoder: seen
     if (ours.startsWith("blocks.")) for (let block = 0; block < depth; block++) put(ours.replace("*", String(block)), block);
     else if (!tied || ours !== "head.weight") put(ours);
   }
-  const ignored = new RegExp(`^(?:${kind.ignored.map((name) => fullName(name, kind.before).replace(/[^\w*]/g, "\\$&").replace("*", "\\d+")).join("|")})`);
+  const ignored = new RegExp(`^(?:${decoderFamily.ignored.map((name) => fullName(name, decoderFamily.before).replace(/[^\w*]/g, "\\$&").replace("*", "\\d+")).join("|")})`);
   return {
     config: {
-      depth: c[kind.depth] ?? depth, heads, width, vocabulary,
-      mlp_width: shapeOf("blocks.*.mlp.fc1.weight")[kind.transposed ? 1 : 0] ?? 0,
+      depth: c[decoderFamily.depth] ?? depth, heads, width, vocabulary,
+      mlp_width: shapeOf("blocks.*.mlp.fc1.weight")[decoderFamily.transposed ? 1 : 0] ?? 0,
       max_tokens: halves ? c.max_position_embeddings ?? 512 : (shapeOf("pos_embed")[0] ?? 0) - position_offset,
       position: halves ? "sincos_halves" : "learned", position_offset,
       token_types: shapeOf("type_embed.weight")[0] ?? 0,
-      norm: kind.norm, norm_eps: c[kind.norm_eps[0]] ?? kind.norm_eps[1],
+      norm: decoderFamily.norm, norm_eps: c[decoderFamily.norm_eps[0]] ?? decoderFamily.norm_eps[1],
       final_norm: shapeOf("norm.weight").length > 0,
-      activation: meaning(kind.activation[0], c[kind.activation[0]] ?? kind.activation[1], ACTIVATIONS),
+      activation: meaning(decoderFamily.activation[0], c[decoderFamily.activation[0]] ?? decoderFamily.activation[1], ACTIVATIONS),
       embedding_scale: c.scale_embedding === true ? Math.sqrt(width) : 1,
       embedding_norm: shapeOf("embed_norm.weight").length > 0,
       encoder_proj: shapeOf("encoder_proj.weight").length > 0,
       tied_head: tied, head_bias: names.has("head.bias"), head_hidden: names.has("pre_logits.weight"),
       ...config, ...given,
     },
-    generation: settings, family: `transformers' ${kind.name}`, added, tensors,
+    generation: settings, family: `transformers' ${decoderFamily.name}`, added, tensors,
     ignores: ({ name }) => ignored.test(name.slice(outer.length)),
   };
 }
 
-/** By our names, the ways to make each: of a kind's tensors. */
-function namesOf({ names, before }: Kind): ReadonlyMap<string, readonly (readonly string[])[]> {
+/** By our names, the ways to make each: of a family's tensors. */
+function namesOf({ names, before }: DecoderFamily): ReadonlyMap<string, readonly (readonly string[])[]> {
   const all = new Map<string, (readonly string[])[]>();
   for (const line of (names + PROJECTION).trim().split("\n")) {
     const [ours, theirs] = line.trim().split(" ") as [string, string];
@@ -269,11 +269,11 @@ const factorOf = (c: Json, block: number, d: number) =>
   (c.scale_attn_weights === false ? Math.sqrt(d) : 1) / (c.scale_attn_by_inverse_layer_idx === true ? block + 1 : 1);
 
 const FLOATS = ["F32", "F64", "F16", "BF16"];
-/** The most numbers of a matrix that is turned. A larger one is refused, because it has the wrong shape. */
+/** The most numbers of a matrix that is transposed. A larger one is refused, because it has the wrong shape. */
 const MOST_NUMBERS = 2 ** 26;
 
 /** A matrix (in,out) as (out,in), and queries times a factor; undefined if nothing changes. */
-function turned(ours: string, [tensor]: readonly Tensor[], factor: number): Appended | undefined {
+function transposed(ours: string, [tensor]: readonly Tensor[], factor: number): Appended | undefined {
   const { dtype, shape, count } = tensor!, isMatrix = shape.length === 2;
   const queries = factor !== 1 ? (/\.cross\.q\./.test(ours) ? count : /\.attn\.qkv\./.test(ours) ? count / 3 : 0) : 0;
   if ((!isMatrix && !queries) || !FLOATS.includes(dtype) || count > MOST_NUMBERS) return undefined;
@@ -289,5 +289,5 @@ function turned(ours: string, [tensor]: readonly Tensor[], factor: number): Appe
     }
     return new Uint8Array(out.buffer);
   };
-  return { name: `${tensor!.name}.turned`, dtype: "F32", shape: isMatrix ? [columns, rows] : shape, count, from: [tensor!], replaces: true, make };
+  return { name: `${tensor!.name}.transposed`, dtype: "F32", shape: isMatrix ? [columns, rows] : shape, count, from: [tensor!], replaces: true, make };
 }

@@ -3,10 +3,11 @@
  * and a map of the tensors. This is a bundle of its own, which is loaded only for such a file.
  */
 import { isObject, type Json } from "../base/json.js";
+import { MOST_DEPTH } from "../generated/config.js";
 import type { Mapping, Origin } from "../config.js";
 import { addedTo, append, fileOf } from "./added.js";
 import { asTimms, Checkpoint, findFamily, type Foreign, type Header, noFamily, type Pieces, tensorsOf } from "./checkpoint.js";
-import type { Told } from "./decoders.js";
+import type { DecoderSource } from "./decoders.js";
 import type { Family } from "./family.js";
 import { Refusal } from "./refusal.js";
 import type { Bytes } from "./structure/structure.js";
@@ -14,7 +15,7 @@ import { mapOf } from "./map.js";
 import { ofOpenClip } from "./open-clip.js";
 import { withPositions } from "./positions.js";
 import { prepareOf } from "./processor.js";
-import { complete, isWhole, MOST_DEPTH } from "./sizes.js";
+import { complete, isWhole } from "./sizes.js";
 import { ofTimm } from "./timm.js";
 import { ofTransformers, typeOf } from "./transformers.js";
 import { objectOr, pair, wordOf } from "./words.js";
@@ -70,14 +71,14 @@ function encoderOf(config: Json, generation: Json | undefined): Json {
 
 function ourConfig(config: Json, wantsPrepare: boolean): Json {
   if (config.model_type && config.model_type !== "timm_wrapper") {
-    return { ...ofTransformers(config), ...(isTold(config.decoder) && { decoder: config.decoder }) };
+    return { ...ofTransformers(config), ...(isDecoderSource(config.decoder) && { decoder: config.decoder }) };
   }
   if (config.architecture) return ofTimm(config, wantsPrepare);
   return config.model_cfg ? ofOpenClip(config, wantsPrepare) : config;
 }
 
 /** Whether a decoder is in transformers' words. */
-const isTold = (decoder: unknown): decoder is Told => isObject(decoder) && isObject(decoder.theirs);
+const isDecoderSource = (decoder: unknown): decoder is DecoderSource => isObject(decoder) && isObject(decoder.theirs);
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
@@ -112,17 +113,17 @@ export function openForeign(header: Header, given: Json, isOurs = false, decoder
   throw Object.assign(all, { questions: asked.flatMap(({ questions }) => questions!), mapping });
 }
 
-function openAnswered(header: Header, { decoder: told, ...given }: Json, isOurs: boolean, decoders?: Decoders): Foreign | undefined {
+function openAnswered(header: Header, { decoder: source, ...given }: Json, isOurs: boolean, decoders?: Decoders): Foreign | undefined {
   const tensors = tensorsOf(header);
   if (!tensors) return undefined;
   const found = findFamily(tensors);
-  const decoder = found && isTold(told) ? decoders?.decoderOf(found, told) : undefined;
+  const decoder = found && isDecoderSource(source) ? decoders?.decoderOf(found, source) : undefined;
   if (!found && !isOurs && !isWhole(given)) throw noFamily(tensors);
   const added = found ? addedTo(found, given) : [];
   const checkpoint = found?.with(added) ?? asTimms(tensors); // the core will say that its first block is missing
   const completed = found && !isOurs ? complete(checkpoint, given) : { config: given, assumed: [] };
   const { config: seen, assumed } = withPositions(checkpoint, completed);
-  const config = { ...seen, ...(decoder ? { decoder: decoder.config } : told !== undefined && { decoder: told }) };
+  const config = { ...seen, ...(decoder ? { decoder: decoder.config } : source !== undefined && { decoder: source }) };
   const { map, mapping, skipped } = mapOf(checkpoint, config, decoder);
   const { family } = checkpoint;
   const origin = { family: decoder?.family ?? family.name, assumed, skipped, mapping, projection: projectionOf(family, config), ...(decoder && { generation: decoder.generation }) };
@@ -141,7 +142,7 @@ export async function identifyForeign(header: Header, given: Json, isOurs: boole
   const tensors = tensorsOf(header);
   if (!tensors || isOurs) return openForeign(header, given, isOurs);
   const found = findFamily(tensors);
-  if (isTold(given.decoder)) return openForeign(header, given, isOurs, await decoders());
+  if (isDecoderSource(given.decoder)) return openForeign(header, given, isOurs, await decoders());
   if (found && !given.map && (!BORROWED.test(found.family.name) || explains(found, given))) return openForeign(header, given);
   const { openStructure } = await bundle();
   try {

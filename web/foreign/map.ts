@@ -1,11 +1,11 @@
 /** Writes the map by which the core finds the tensors of each parameter (src/file/map.h). */
 import type { Json } from "../base/json.js";
+import { MOST_DEPTH } from "../generated/config.js";
 import type { Mapping } from "../config.js";
 import { BLOCK_TENSORS, TENSORS } from "../generated/tensors.js";
 import { bytesIn, type Checkpoint } from "./checkpoint.js";
 import type { Decoder } from "./decoders.js";
 import type { Tensor } from "./family.js";
-import { MOST_DEPTH } from "./sizes.js";
 
 /** The most bytes of a name in a map, as in src/file/map.h. */
 const MOST_NAME = 384;

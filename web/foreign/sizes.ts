@@ -1,7 +1,7 @@
 /** Completes a config by the shapes of a file's tensors and by what its family fixes. */
 import type { Json } from "../base/json.js";
 import { hasOwn, show } from "../errors.js";
-import { MOST_SIDE } from "../generated/config.js";
+import { MOST_DEPTH, MOST_SIDE } from "../generated/config.js";
 import type { Checkpoint } from "./checkpoint.js";
 import { type Family, isGated, type Tensor } from "./family.js";
 import { Refusal } from "./refusal.js";
@@ -19,8 +19,7 @@ const REQUIRED = ["image_size", "patch_size", "channels", "width", "depth", "hea
 
 export const isWhole = (config: Json) => REQUIRED.every((key) => hasOwn(config, key));
 
-/** The limits of src/config.def. A config that exceeds them is refused there. */
-export const MOST_DEPTH = 1024;
+/** The limit of the core. A config that exceeds it is refused there. */
 const MOST_REGISTERS = 1024;
 
 const POSITIONS = "none, sincos1d, sincos2d, relative or rotary";

@@ -17,7 +17,7 @@ export interface LoadSource {
   /** Whether it is a folder, which a library wrote. */
   readonly isFolder: boolean;
   /** The configs in their own words, for what {@link config} leaves out: the folder's, and the caller's as JSON. */
-  readonly said: readonly [folder: Checkpoint["config"], caller: Promise<string> | undefined];
+  readonly configs: readonly [folder: Checkpoint["config"], caller: Promise<string> | undefined];
   /** The other files of a folder. */
   readonly beside: Beside | undefined;
   /** The error, with advice if the files may be elsewhere. */
@@ -47,7 +47,7 @@ export async function resolveSource(
     const advice = (await impostorsBundle())?.hubAdvice(String(location)) ?? "";
     return advice ? new VitError(error.code, error.message + advice, { cause: error.cause }) : error;
   };
-  return { weights: folder?.weights ?? file!, config, prepare, isFolder: folder !== undefined, said: [folder?.config, text], beside: folder?.beside, withAdvice };
+  return { weights: folder?.weights ?? file!, config, prepare, isFolder: folder !== undefined, configs: [folder?.config, text], beside: folder?.beside, withAdvice };
 }
 
 /** Opens folders. It is not in bundles.ts, which this bundle needs itself. */

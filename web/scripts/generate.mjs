@@ -155,13 +155,13 @@ export const ${name} = [${[...before, ...names.map((each) => `"${each}"`)].join(
 
 /** A file for each module that reads some, because a page loads all of a file that it shares with others. */
 function words() {
-  const session = usesOf("src/wasm/session.def"), texts = usesOf("src/wasm/words.def"), training = usesOf("src/wasm/training.def");
+  const session = usesOf("src/wasm/session.def"), texts = usesOf("src/wasm/text.def"), training = usesOf("src/wasm/training.def");
   const named = (uses, ...macros) => uses.filter(({ macro }) => macros.includes(macro)).flatMap(({ macro, args }) =>
     (macro === "PAIR" ? [args.at(-1), `validation_${args.at(-1)}`] : [args.at(-1)]));
   return {
     "words.ts": list("SIZES", "The sizes of a model, with which SESSION_WORDS begins.", named(session, "SIZE")) +
       list("SESSION_WORDS", "The words of src/wasm/session.def, in their order.", named(session, "WORD"), ["...SIZES"]),
-    "text-words.ts": list("TEXT_WORDS", "The words of src/wasm/words.def, in their order.", named(texts, "WORD")),
+    "text-words.ts": list("TEXT_WORDS", "The words of src/wasm/text.def, in their order.", named(texts, "WORD")),
     "training-words.ts": list("TRAINING_WORDS", "The words of src/wasm/training.def, in their order.", named(training, "WORD", "PAIR")) +
       list("TRAINING_NUMBERS", "The numbers of src/wasm/training.def, in their order.", named(training, "NUMBER")),
     "keys.ts": list("CONFIG_KEYS", "The keys of src/config.def.", config().keys.map(({ name }) => name)),

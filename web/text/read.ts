@@ -214,7 +214,7 @@ async function read(
   const { first, force } = order;
   if (!force) {
     const { most, beams, temperature, topP, seed } = order;
-    await session.call("words", ["vitw_write", [0, most + 1, beams, temperature, topP, seed, 1], Uint32Array.of(first), []]);
+    await session.call("text", ["vitw_write", [0, most + 1, beams, temperature, topP, seed, 1], Uint32Array.of(first), []]);
     for (let wanted = true, paused = performance.now(), done = false; !done && wanted; ) {
       signal?.throwIfAborted();
       const step = await stepOf(session, most + 1);
@@ -250,7 +250,7 @@ const [LOGITS, SELF, CROSS, WRITTEN, P, COUNT, DONE] = (["logits", "self", "cros
 
 /** Writes one more token. @param most how many there may be, with the first one. */
 async function stepOf(session: Caller<ModelSession>, most: number): Promise<{ readonly ids: Uint32Array; readonly p: Float32Array; readonly done: boolean }> {
-  const [ids, p, count, done] = (await session.call("words", ["vitw_step", [], new Uint32Array(), [[WRITTEN, most], [P, most], [COUNT, 0], [DONE, 0]]])) as
+  const [ids, p, count, done] = (await session.call("text", ["vitw_step", [], new Uint32Array(), [[WRITTEN, most], [P, most], [COUNT, 0], [DONE, 0]]])) as
     [Uint32Array<ArrayBuffer>, Uint32Array<ArrayBuffer>, Uint32Array, Uint32Array];
   return { ids: ids.subarray(1, count[0]), p: new Float32Array(p.buffer).subarray(1, count[0]), done: done[0] !== 0 };
 }
@@ -259,7 +259,7 @@ async function stepOf(session: Caller<ModelSession>, most: number): Promise<{ re
 async function forcedOf(session: Caller<ModelSession>, ids: Uint32Array<ArrayBuffer>, { depth: L, heads: h, vocabulary: V }: TextConfig, T: number, attention: boolean) {
   const S = ids.length, maps = Number(attention) * L * h * S;
   const wanted = [[LOGITS, S * V], [SELF, maps * S], [CROSS, maps * T]] as const;
-  const got = await session.call("words", ["vitw_force", [0, S, Number(attention)], ids, wanted.filter(([, count]) => count > 0)]);
+  const got = await session.call("text", ["vitw_force", [0, S, Number(attention)], ids, wanted.filter(([, count]) => count > 0)]);
   const [logits, self = new Float32Array(), cross = new Float32Array()] = got.map(({ buffer }) => new Float32Array(buffer));
   return { logits: logits!, self, cross };
 }

@@ -24,9 +24,9 @@ export { encoderOf } from "./tokenizer.js";
 
 /** The plan to load a model with its texts; the same if it is such a plan already. */
 const withTexts = (plan: LoadPlan): LoadPlan =>
-  plan.tower ? plan : { ...plan, tower: async (model, header) => withTower(model, header, await saidIn(plan)) };
+  plan.tower ? plan : { ...plan, tower: async (model, header) => withTower(model, header, await configOf(plan)) };
 
-async function saidIn({ said: [folder, caller] }: LoadPlan): Promise<Json> {
+async function configOf({ configs: [folder, caller] }: LoadPlan): Promise<Json> {
   return { ...(await folder), ...(caller && parseObject(await caller, "config")) };
 }
 
@@ -146,7 +146,7 @@ export class Texts {
         const some = places.slice(first, first + most);
         const ids = Uint32Array.from(some.flatMap((at) => rows[at]!));
         const wanted = [[config.projection ? EMBEDS : POOLED, some.length * width], [SCALES, 2]] as const;
-        const [vectors, both] = (await this.#turn((session) => session.call("words", ["vitw_embed", [some.length, length], ids, wanted], [ids.buffer])))
+        const [vectors, both] = (await this.#turn((session) => session.call("text", ["vitw_embed", [some.length, length], ids, wanted], [ids.buffer])))
           .map((numbers) => new Float32Array(numbers.buffer)) as [Float32Array, Float32Array];
         for (const [at, place] of some.entries()) embeds.set(unit(vectors.subarray(at * width, (at + 1) * width)), place * width);
         scales = [both[0]!, both[1]!];
@@ -169,7 +169,7 @@ export class Texts {
   }
 
   async #ids(text: string, { max_tokens, mask, padding }: TextConfig): Promise<number[]> {
-    const encode = (this.#kept.encode ??= saidIn(this.#plan).then(({ model_cfg }) =>
+    const encode = (this.#kept.encode ??= configOf(this.#plan).then(({ model_cfg }) =>
       encoderOf(this.#plan, objectIn(objectIn(objectIn(model_cfg).text_cfg).tokenizer_kwargs))));
     encode.catch(() => (this.#kept.encode = undefined)); // it can be tried again
     const { ids, filler } = await (await encode)(text, max_tokens);

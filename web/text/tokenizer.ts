@@ -17,7 +17,7 @@ const MOST_BYTES = 2 ** 26;
 const MOST_VALUES = 2 ** 22;
 
 /** Load's option `tokenizer`, and a folder's other files. */
-interface Given {
+interface TokenizerSources {
   readonly tokenizer?: Tokenizer | Source | undefined;
   readonly fetch?: Fetch | undefined;
   readonly beside?: Beside | undefined;
@@ -34,13 +34,13 @@ const canonical = async (text: string) =>
  *
  * @param settings open_clip's `text_cfg.tokenizer_kwargs`
  */
-export async function encoderOf(given: Given, settings: Json = {}): Promise<Encode> {
+export async function encoderOf(given: TokenizerSources, settings: Json = {}): Promise<Encode> {
   if (isTokenizer(given.tokenizer)) return byTokenizer(given.tokenizer);
   const encode = await byFiles(given);
   return settings.clean === "canonicalize" ? async (text, most) => encode(await canonical(text), most) : encode;
 }
 
-async function byFiles({ tokenizer: given, fetch, beside }: Given): Promise<Encode> {
+async function byFiles({ tokenizer: given, fetch, beside }: TokenizerSources): Promise<Encode> {
   if (given !== undefined) return byFile(await textOf(withFetch(given as Source, fetch)), beside);
   const json = await textBeside(beside, "tokenizer.json");
   if (json !== undefined) return byFile(json, beside);
@@ -59,10 +59,10 @@ export type Decode = (ids: readonly number[]) => string;
  * How ids become text, by the tokenizer that the caller gives or by the package and the model's folder; undefined
  * without either.
  */
-export async function decoderOf({ tokenizer: given, beside }: Given): Promise<Decode | undefined> {
+export async function decoderOf({ tokenizer: given, fetch, beside }: TokenizerSources): Promise<Decode | undefined> {
   const byOwn = (own: Tokenizer): Decode | undefined => own.decode && ((ids) => String(own.decode!([...ids], { skip_special_tokens: true })));
-  if (isObject(given) && [given.encode, given.decode].some((one) => typeof one === "function")) return byOwn(given as unknown as Tokenizer);
-  const json = given === undefined ? await textBeside(beside, "tokenizer.json") : await textOf(given as Source);
+  if (isTokenizer(given)) return byOwn(given);
+  const json = given === undefined ? await textBeside(beside, "tokenizer.json") : await textOf(withFetch(given as Source, fetch));
   if (json === undefined) return undefined;
   const config = await textBeside(beside, "tokenizer_config.json");
   return byPackage(objectOf(json, "tokenizer.json"), config).then(byOwn, (error: VitError) => {

@@ -4,10 +4,11 @@ import { VitError } from "../errors.js";
 import type { Checkpoint, Foreign, Header } from "../foreign/checkpoint.js";
 import type { Family } from "../foreign/family.js";
 import { ACTIVATIONS, meaning } from "../foreign/words.js";
+import { MOST_DEPTH } from "../generated/config.js";
 import { foreignBundle } from "../load/bundles.js";
 
 /** What a config says, or a library's code does without one. */
-interface Said {
+interface TowerSettings {
   readonly heads: unknown;
   readonly norm_eps: unknown;
   readonly activation: unknown;
@@ -26,7 +27,7 @@ interface Library {
    * @param siglip whether cosines have a bias: in SigLIP all tokens see each other, and the last is pooled
    * @param image the config of the images' tower
    */
-  read(config: Json, siglip: boolean, image: Json): Said;
+  read(config: Json, siglip: boolean, image: Json): TowerSettings;
 }
 
 export const objectIn = (value: unknown): Json => (isObject(value) ? value : {});
@@ -50,7 +51,7 @@ const OWN_NAMES = `
 const POOLS: Readonly<Record<string, string>> = { argmax: "largest", eos: "end", last: "last" };
 
 /** Of a file alone, `text_config: { num_attention_heads }` of the caller is read, in transformers' words. */
-function ofOpenClip({ model_cfg, text_config }: Json, siglip: boolean, { activation, norm_eps }: Json): Said {
+function ofOpenClip({ model_cfg, text_config }: Json, siglip: boolean, { activation, norm_eps }: Json): TowerSettings {
   const model = objectIn(model_cfg), c = objectIn(model.text_cfg);
   if (!isObject(model.text_cfg)) {
     const own = { heads: objectIn(text_config).num_attention_heads, activation, mask: siglip ? "none" : "causal" } as const;
@@ -69,16 +70,16 @@ function ofOpenClip({ model_cfg, text_config }: Json, siglip: boolean, { activat
   };
 }
 
-function ofTransformers({ text_config, text_config_dict, model_type }: Json, siglip: boolean): Said {
-  const said = isObject(text_config) || model_type !== undefined;
+function ofTransformers({ text_config, text_config_dict, model_type }: Json, siglip: boolean): TowerSettings {
+  const isConfigured = isObject(text_config) || model_type !== undefined;
   const c = { ...objectIn(text_config), ...objectIn(text_config_dict) };
   const own = {
-    heads: c.num_attention_heads ?? (said ? (siglip ? 12 : 8) : undefined),
+    heads: c.num_attention_heads ?? (isConfigured ? (siglip ? 12 : 8) : undefined),
     activation: meaning("text_config.hidden_act", c.hidden_act ?? (siglip ? "gelu_pytorch_tanh" : "quick_gelu"), ACTIVATIONS),
     norm_eps: c.layer_norm_eps ?? (siglip ? 1e-6 : 1e-5),
   };
   if (siglip) return { ...own, mask: "none", pool: "last", padding: c.pad_token_id ?? 1 };
-  const end = said ? c.eos_token_id ?? 49407 : 2; // older configs say 2, which is no end: their code takes the largest id
+  const end = isConfigured ? c.eos_token_id ?? 49407 : 2; // older configs say 2, which is no end: their code takes the largest id
   return { ...own, mask: "causal", ...(end === 2 ? { pool: "largest" } : { pool: "end", end }) };
 }
 
@@ -118,9 +119,6 @@ const LIBRARIES: readonly Library[] = [
 /** The heads of towers whose heads are not 64 wide, by their width: SigLIP's SO400M. */
 const HEADS: Readonly<Record<number, number>> = { 1152: 16 };
 
-/** The most blocks, as in web/foreign/sizes.ts. */
-const MOST_DEPTH = 1024;
-
 const weightAndBias = (name: string) => [`${name}.weight`, `${name}.bias`];
 const TENSORS = ["token_embed.weight", "pos_embed", ...["norm", "proj"].flatMap(weightAndBias)];
 const BLOCK_TENSORS = ["norm1", "attn.qkv", "attn.proj", "norm2", "mlp.fc1", "mlp.fc2"].flatMap(weightAndBias);
@@ -145,7 +143,7 @@ export async function withTower(model: Foreign, header: Header, config: Json): P
   throw new VitError("unsupported", "texts: expected a text tower of CLIP or SigLIP beside that of the images, got none that is known here");
 }
 
-function complete(tower: Checkpoint, { heads, end, ...said }: Said, siglip: boolean): Json {
+function complete(tower: Checkpoint, { heads, end, ...settings }: TowerSettings, siglip: boolean): Json {
   const [vocabulary = 0, width = 0] = tower.tensor("token_embed.weight")!.shape;
   const projection = tower.tensor("proj.weight")?.shape[tower.family.headTransposed ? 1 : 0] ?? 0;
   let depth = 0;
@@ -161,7 +159,7 @@ function complete(tower: Checkpoint, { heads, end, ...said }: Said, siglip: bool
     projection_bias: tower.has("proj.bias"),
     logit_bias: siglip,
     ...(Number(end) < vocabulary || typeof end !== "number" ? { end } : {}), // else no token is it, and the first is pooled
-    ...said,
+    ...settings,
   };
 }
 

@@ -13,7 +13,7 @@
 
 static struct words {
 #define WORD(type, name) type name;
-#include "words.def"
+#include "text.def"
 } words;
 
 static struct buffer ids, text, logits, self, cross, hidden, pooled, embeds, writer;
@@ -33,7 +33,7 @@ static vit_status no_memory(void) {
     return vit_fail(&module_error, VIT_NO_MEMORY, "texts need more memory than there is");
 }
 
-struct words *vitw_words(void) {
+struct words *vitw_text(void) {
     const vit_model *model = session_model(NULL);
     words.scales = scales;
     if (model && model->params.text.logit_scale) scales[0] = *model->params.text.logit_scale;
