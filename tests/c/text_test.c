@@ -145,7 +145,7 @@ enum { S = 11 };
         float *image = random_floats(vit_tokens(whole) * whole->width, 1, &seed);                  \
         struct owned_text owned = new_text(model, VIT_DECODER, 3, S);                              \
         vit_text *text = owned.text;                                                               \
-        CHECK(vit_text_set_image(text, image) == VIT_OK, "cannot see");                                  \
+        CHECK(vit_text_set_image(text, image) == VIT_OK, "cannot see");                            \
         __VA_ARGS__                                                                                \
         free(owned.memory), free(image);                                                           \
         vit_close(model), vit_close(plain);                                                        \

@@ -5,7 +5,7 @@ import { CLIP, type Pair, type Photo, side } from "./processor.js";
 import { Refusal } from "./refusal.js";
 import { ofTimm, PE as ROTARY, PE_POOLED, TIMM_CLIP, TIMM_PE_CORE, TIMM_SIGLIP } from "./timm.js";
 import { SIGLIP_HEADS } from "./transformers-siglip.js";
-import { definedMembers, meaning, objectOr, pair } from "./words.js";
+import { definedMembers, meaning, objectOr, pair, RESBLOCKS } from "./words.js";
 
 const IGNORED = [
   "^transformer.", "^text.", "^token_embedding.", "^positional_embedding", "^ln_final.", "^text_projection",
@@ -24,15 +24,7 @@ const OWN: Family = {
     pos_embed positional_embedding
     patch_embed.proj conv1
     norm_pre ln_pre
-    blocks.*.norm1 transformer.resblocks.*.ln_1
-    blocks.*.attn.qkv.weight transformer.resblocks.*.attn.in_proj_weight
-    blocks.*.attn.qkv.bias transformer.resblocks.*.attn.in_proj_bias
-    blocks.*.attn.proj transformer.resblocks.*.attn.out_proj
-    blocks.*.norm2 transformer.resblocks.*.ln_2
-    blocks.*.ls1.gamma transformer.resblocks.*.ls_1.gamma
-    blocks.*.ls2.gamma transformer.resblocks.*.ls_2.gamma
-    blocks.*.mlp.fc1 transformer.resblocks.*.mlp.c_fc
-    blocks.*.mlp.fc2 transformer.resblocks.*.mlp.c_proj
+    ${RESBLOCKS}
     norm ln_post
     head.weight proj`,
   ignored: IGNORED,

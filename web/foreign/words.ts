@@ -1,4 +1,4 @@
-/** Translates words of other libraries' configs. */
+/** Translates words of other libraries' configs, and what several of their families share. */
 import { hasOwn, show } from "../errors.js";
 import { isObject, type Json } from "../base/json.js";
 import { Refusal } from "./refusal.js";
@@ -16,6 +16,18 @@ export const ACTIVATIONS = {
   relu: "relu",
   silu: "silu",
 } as const;
+
+/** The names of CLIP's blocks, which are the same in both of its towers. */
+export const RESBLOCKS = `
+  blocks.*.norm1 transformer.resblocks.*.ln_1
+  blocks.*.attn.qkv.weight transformer.resblocks.*.attn.in_proj_weight
+  blocks.*.attn.qkv.bias transformer.resblocks.*.attn.in_proj_bias
+  blocks.*.attn.proj transformer.resblocks.*.attn.out_proj
+  blocks.*.norm2 transformer.resblocks.*.ln_2
+  blocks.*.ls1.gamma transformer.resblocks.*.ls_1.gamma
+  blocks.*.ls2.gamma transformer.resblocks.*.ls_2.gamma
+  blocks.*.mlp.fc1 transformer.resblocks.*.mlp.c_fc
+  blocks.*.mlp.fc2 transformer.resblocks.*.mlp.c_proj`;
 
 /** Our value for a key's word. */
 export function meaning<Value>(

@@ -3,7 +3,7 @@ import { isObject, type Json } from "../base/json.js";
 import { VitError } from "../errors.js";
 import type { Checkpoint, Foreign, Header } from "../foreign/checkpoint.js";
 import type { Family } from "../foreign/family.js";
-import { ACTIVATIONS, meaning } from "../foreign/words.js";
+import { ACTIVATIONS, meaning, RESBLOCKS } from "../foreign/words.js";
 import { MOST_DEPTH } from "../generated/config.js";
 import { foreignBundle } from "../load/bundles.js";
 
@@ -38,13 +38,7 @@ const family = (name: string, names: string, headTransposed = false): Family =>
 const OWN_NAMES = `
   token_embed.weight token_embedding.weight
   pos_embed positional_embedding
-  blocks.*.norm1 transformer.resblocks.*.ln_1
-  blocks.*.attn.qkv.weight transformer.resblocks.*.attn.in_proj_weight
-  blocks.*.attn.qkv.bias transformer.resblocks.*.attn.in_proj_bias
-  blocks.*.attn.proj transformer.resblocks.*.attn.out_proj
-  blocks.*.norm2 transformer.resblocks.*.ln_2
-  blocks.*.mlp.fc1 transformer.resblocks.*.mlp.c_fc
-  blocks.*.mlp.fc2 transformer.resblocks.*.mlp.c_proj
+  ${RESBLOCKS}
   norm ln_final`;
 
 /** open_clip's words for what is pooled. */
