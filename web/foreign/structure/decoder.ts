@@ -11,7 +11,8 @@ import { type Matrix, rowsOf } from "./numbers.js";
 const CROSS = /cross|enc|mem|multihead|context|src|source|att[a-z]*_?2/;
 const SELF = /self|mask|causal|dec|tgt|target|att[a-z]*_?1/;
 
-const isAttention = (names: readonly string[]) => names.some((name) => QKV.test(name)) || new Set(names.map((name) => roleOf(name.toLowerCase().replace(/\.\w+$/, ""))).values()).size > 3;
+const isAttention = (names: readonly string[]) => names.some((name) => QKV.test(name)) ||
+  ["q", "k", "v"].every((role) => names.some((name) => roleOf(name.toLowerCase().replace(/\.\w+$/, "")) === role));
 
 /** The two modules of a block that attend: that of the text, and that of the image. Undefined if there are not two. */
 function modulesOf(block: Part): readonly [self: string, cross: string] | undefined {
