@@ -304,12 +304,13 @@ function besideIn(root: Value): string | undefined {
 
 /** Numbers, texts, and lists and dicts of these. */
 function plainOf(value: Value): unknown {
-  if (typeof value === "number" || typeof value === "string" || typeof value === "boolean") return value;
-  if (Array.isArray(value)) return value.every((one) => ["number", "string"].includes(typeof one)) ? value : undefined;
+  if (isPlain(value) || typeof value === "boolean") return value;
+  if (Array.isArray(value)) return value.every(isPlain) ? value : undefined;
   if (!(value instanceof Dict) || value.entries.size > 2000) return undefined;
-  const all = [...value.entries];
-  return all.every(([, one]) => ["number", "string"].includes(typeof one)) ? Object.fromEntries(all) : undefined;
+  return [...value.entries.values()].every(isPlain) ? Object.fromEntries(value.entries) : undefined;
 }
+
+const isPlain = (value: Value) => ["number", "string"].includes(typeof value);
 
 function tensorsIn(dict: Dict): Map<string, Tensor> {
   const tensors = new Map<string, Tensor>();

@@ -77,18 +77,18 @@ export class Global {
 // ---- The names that are known -------------------------------------------------
 
 const TYPES: readonly [storage: string, dtype: string, bytes: number, safetensors?: string][] = [
-  ["FloatStorage", "float32", 4, "F32"],
-  ["HalfStorage", "float16", 2, "F16"],
-  ["BFloat16Storage", "bfloat16", 2, "BF16"],
-  ["DoubleStorage", "float64", 8, "F64"],
-  ["LongStorage", "int64", 8, "I64"],
-  ["IntStorage", "int32", 4, "I32"],
-  ["CharStorage", "int8", 1, "I8"],
-  ["ByteStorage", "uint8", 1, "U8"],
-  ["BoolStorage", "bool", 1, "BOOL"],
-  ["ShortStorage", "int16", 2],
-  ["ComplexFloatStorage", "complex64", 8],
-  ["ComplexDoubleStorage", "complex128", 16],
+  ["Float", "float32", 4, "F32"],
+  ["Half", "float16", 2, "F16"],
+  ["BFloat16", "bfloat16", 2, "BF16"],
+  ["Double", "float64", 8, "F64"],
+  ["Long", "int64", 8, "I64"],
+  ["Int", "int32", 4, "I32"],
+  ["Char", "int8", 1, "I8"],
+  ["Byte", "uint8", 1, "U8"],
+  ["Bool", "bool", 1, "BOOL"],
+  ["Short", "int16", 2],
+  ["ComplexFloat", "complex64", 8],
+  ["ComplexDouble", "complex128", 16],
 ];
 
 const GLOBALS = new Map<string, Global>(
@@ -96,7 +96,7 @@ const GLOBALS = new Map<string, Global>(
     ...TYPES.flatMap(([storage, dtype, bytes, safetensors]) => {
       const type = { bytes, dtype: safetensors };
       return [
-        new Global(`torch.${storage}`, undefined, type),
+        new Global(`torch.${storage}Storage`, undefined, type),
         new Global(`torch.${dtype}`, undefined, type),
       ];
     }),
