@@ -47,7 +47,7 @@ const isSize = (value: unknown): value is number => Number.isInteger(value) && (
 
 /** The tensors in the order of their bytes. Undefined for a header that src/file/safetensors.c refuses. */
 export function tensorsOf({ tensors, metadata = {}, bytes, size }: Header): readonly Tensor[] | undefined {
-  const found: (Tensor & { readonly begin: number; readonly end: number })[] = [];
+  const found: Tensor[] = [];
   for (const [name, entry] of Object.entries(tensors ?? { "": null })) {
     if (!isObject(entry) || Object.keys(entry).length !== 3) return undefined;
     const { dtype, shape, data_offsets: offsets } = entry;

@@ -280,7 +280,7 @@ function transposed(ours: string, [tensor]: readonly Tensor[], factor: number): 
   const [rows, columns] = isMatrix ? shape as [number, number] : [1, count];
   const make = ([bytes]: readonly Piece[]) => {
     const { buffer, byteOffset } = bytes!, out = new Float32Array(count);
-    const read = dtype === "F32" ? new Float32Array(buffer, byteOffset, count) : readNumbers(bytes!)({ ...tensor!, begin: 0, end: bytes!.length } as Tensor);
+    const read = dtype === "F32" ? new Float32Array(buffer, byteOffset, count) : readNumbers(bytes!)({ ...tensor!, begin: 0, end: bytes!.length });
     for (let row = 0, at = 0; row < rows; row++) {
       for (let column = 0; column < columns; column++, at++) {
         const to = column * rows + row;
@@ -289,5 +289,5 @@ function transposed(ours: string, [tensor]: readonly Tensor[], factor: number): 
     }
     return new Uint8Array(out.buffer);
   };
-  return { name: `${tensor!.name}.transposed`, dtype: "F32", shape: isMatrix ? [columns, rows] : shape, count, from: [tensor!], replaces: true, make };
+  return { ...tensor!, begin: tensor!.end, name: `${tensor!.name}.transposed`, dtype: "F32", shape: isMatrix ? [columns, rows] : shape, from: [tensor!], replaces: true, make };
 }

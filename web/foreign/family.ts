@@ -126,9 +126,12 @@ export interface Tensor {
   readonly shape: readonly number[];
   /** How many numbers it has. */
   readonly count: number;
+  /** Where its bytes begin and end, after the header. */
+  readonly begin: number;
+  readonly end: number;
 }
 
-/** A tensor that is added. Its type is that of the first tensor that it is made of. */
+/** A tensor that is added, where those end that it is made of. Its type is that of the first. */
 export interface Appended extends Tensor, Made {
   readonly replaces: boolean;
   readonly from: readonly Tensor[];

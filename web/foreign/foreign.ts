@@ -128,7 +128,7 @@ function openAnswered(header: Header, { decoder: source, ...given }: Json, isOur
   const { family } = checkpoint;
   const origin = { family: decoder?.family ?? family.name, assumed, skipped, mapping, projection: projectionOf(family, config), ...(decoder && { generation: decoder.generation }) };
   const all = [...added, ...decoder?.added ?? []];
-  return { config, map, origin, ...(all.length > 0 && { append: (file: Pieces) => append(file, header, all) }) };
+  return { config, map, origin, ...(all.length > 0 && { append: (file: Pieces) => append(file, header, tensors, all) }) };
 }
 
 type StructureBundle = () => Promise<typeof import("./structure/structure.js")>;

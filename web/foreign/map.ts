@@ -11,6 +11,7 @@ import type { Tensor } from "./family.js";
 const MOST_NAME = 384;
 
 const both = (name: string) => [`${name}.weight`, `${name}.bias`];
+const ALL = TENSORS.flatMap((name) => (name.endsWith(".*") ? both(name.slice(0, -2)) : [name]));
 
 export interface TensorMap {
   readonly map: string;
@@ -37,7 +38,7 @@ export function mapOf(checkpoint: Checkpoint, config: Json, decoder?: Decoder): 
     tensors.push([ours, names.length > 0 ? names : checkpoint.missingNames(ours)]);
     return names.length > 0;
   };
-  TENSORS.filter((name) => !absent.has(name)).forEach(add);
+  ALL.filter((name) => !absent.has(name)).forEach(add);
   for (let at = 0; at < depth; at++) {
     const found = block.filter((name) => add(`blocks.${at}.${name}`));
     if (found.length === 0) break; // here the core refuses the file

@@ -39,7 +39,7 @@ export const CLIP: Processor = {
 };
 const VIT: Processor = { size: 224, square: true, resample: 2, mean: HALF, std: HALF };
 const DEIT: Processor = { size: 256, square: true, crop: 224, resample: 3, mean: HALF, std: HALF };
-const IMAGENET = { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] };
+export const IMAGENET = { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] };
 const YOLOS: Processor = { size: { shortest_edge: 800, longest_edge: 1333 }, square: false, resample: 2, ...IMAGENET };
 const CONVNEXT: Processor = { size: 384, square: false, resample: 3, mean: HALF, std: HALF };
 

@@ -6,7 +6,7 @@ import { MOST_CLASSES } from "../generated/config.js";
 import { isObject, type Json } from "../base/json.js";
 import { hasOwn, show } from "../errors.js";
 import { type Added, type Family, isGated, type Rotary, type Tensors, USUAL_HEADS, zerosLike } from "./family.js";
-import { isLength, type Pair, type Photo, share, side } from "./processor.js";
+import { IMAGENET, isLength, type Pair, type Photo, share, side } from "./processor.js";
 import { Refusal } from "./refusal.js";
 import { SIGLIP_HEADS } from "./transformers-siglip.js";
 import { definedMembers, meaning, objectOr, pair, unknownName, wordOf } from "./words.js";
@@ -333,8 +333,6 @@ const actOf = (name: string) =>
   SILU.test(name) ? "silu" : /quickgelu/.test(name) ? "quick_gelu" : TANH.test(name) ? "gelu_tanh" : "gelu";
 
 // ---- Its transform -----------------------------------------------------------
-
-const IMAGENET = { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] };
 
 const TIMMS_FILTERS = {
   nearest: "nearest", lanczos: "lanczos", bilinear: "bilinear", bicubic: "bicubic",

@@ -168,7 +168,7 @@ function words() {
   };
 }
 
-/** The tensors' names of src/params.h, in its order; those of a block without its beginning. */
+/** The tensors' names of src/params.h, in its order; those of a block without its beginning. A weight and its bias are one name that ends in .* */
 function tensors() {
   const namesIn = (macro) => {
     const [body] = read("src/params.h").match(new RegExp(`#define ${macro}\\([^]*?[^\\\\]\\n`));
@@ -176,9 +176,11 @@ function tensors() {
       (at !== undefined ? namesIn(macro).map((part) => part.replace('" AT "', at))
         : mlp !== undefined ? namesIn("VIT_OBJECT_MLP").map((part) => mlp + part) : [name]));
   };
+  const pairs = (names) => names.filter((name, at) => name !== names[at - 1]?.replace(/weight$/, "bias"))
+    .map((name) => (names.includes(name.replace(/weight$/, "bias")) ? name.replace(/weight$/, "*") : name));
   const rest = ["VIT_STEM_PARAMS", "VIT_SPLIT_PARAMS", "VIT_TOKEN_PARAMS", "VIT_NORM_PARAMS", "VIT_POOL_PARAMS", "VIT_HEAD_PARAMS", "VIT_OBJECT_PARAMS"].flatMap(namesIn);
   return NOTE +
-    list("TENSORS", "The tensors of src/params.h outside the blocks.", rest) +
+    list("TENSORS", "The tensors of src/params.h outside the blocks; .* stands for .weight and .bias.", pairs(rest)) +
     list("BLOCK_TENSORS", "A block's tensors; before each comes \"blocks.0.\" and so on.", namesIn("VIT_BLOCK_PARAMS"));
 }
 

@@ -53,7 +53,7 @@ function listsIn(tensors: readonly Tensor[], part: RegExp): readonly { readonly 
 }
 
 /** Tests whether a tensor belongs to another stack than the chosen one, by the words in which the stacks' names differ: student.blocks and teacher.blocks, blocks and decoder_blocks. */
-export function isOf(other: string, chosen: string): (tensor: Tensor) => boolean {
+export function isOf(other: string, chosen: string): (tensor: Pick<Tensor, "name">) => boolean {
   const [theirs, mine] = [other, chosen].map((name) => name.split(/[._]/)) as [string[], string[]];
   while (theirs.length > 0 && theirs.at(-1) === mine.at(-1)) [theirs, mine].forEach((words) => words.pop());
   const begins = (name: string, words: readonly string[]) => words.join() === name.split(/[._]/, words.length).join();

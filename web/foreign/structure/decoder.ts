@@ -3,9 +3,9 @@ import type { Json } from "../../base/json.js";
 import type { Tensor } from "../family.js";
 import { type Block, readBlock, widthOf } from "./block.js";
 import { isOf, type Part, type Stack, tensorsIn } from "./blocks.js";
-import { isVector, type Layer, layersOf, type Living, QKV, roleOf, take, uncomputed } from "./layers.js";
+import { byName, isPosition, isVector, type Layer, layersOf, type Living, QKV, roleOf, take, uncomputed } from "./layers.js";
 import type { Model } from "./model.js";
-import { type Matrix, rowsOf } from "./numbers.js";
+import { rowsOf } from "./numbers.js";
 
 /** The names that stand for attention to the image, and to the text. */
 const CROSS = /cross|enc|mem|multihead|context|src|source|att[a-z]*_?2/;
@@ -44,8 +44,8 @@ interface Found {
 /** @param outside the tensors that no stack has. */
 export function readDecoder(stack: Stack, encoder: Stack, outside: readonly Tensor[], living: Living, model: Model): Found {
   const { blocks } = stack, width = widthOf(blocks[0]!);
-  const { layers, alone } = layersOf(outside.map((tensor) => [tensor.name, tensor] as const));
-  const isOther = isOf(stack.name, encoder.name), isNamed = (tensor: Tensor) => isOther(tensor) || /dec|tgt|target|text|word|tok|seq/i.test(tensor.name);
+  const { layers, alone } = layersOf(byName(outside));
+  const isOther = isOf(stack.name, encoder.name), isNamed = (tensor: Pick<Tensor, "name">) => isOther(tensor) || /dec|tgt|target|text|word|tok|seq/i.test(tensor.name);
   const used = new Set(tensorsIn(blocks));
   const use = <One extends Layer>(layer: One | undefined) => {
     for (const tensor of layer?.from.flat() ?? []) used.add(tensor);
@@ -53,12 +53,11 @@ export function readDecoder(stack: Stack, encoder: Stack, outside: readonly Tens
   };
   const isAlone = ({ from }: Layer) => from[1]!.length === 0, first = ({ from }: Layer) => from[0]![0]!;
   const tables = layers.filter((layer) => !isVector(layer) && layer.shape.length === 2 && layer.columns === width);
-  const places = (name: string) => /pos|(^|[._])pe($|[._])/i.test(name);
-  const embed = use(take(tables, (layer) => isAlone(layer) && !places(layer.path) && isNamed(layer)) ?? take(tables, (layer) => isAlone(layer) && /emb/.test(layer.path) && !places(layer.path)));
+  const embed = use(take(tables, (layer) => isAlone(layer) && !isPosition(layer.path) && isNamed(layer)) ?? take(tables, (layer) => isAlone(layer) && /emb/.test(layer.path) && !isPosition(layer.path)));
   if (!embed) throw uncomputed(`a decoder without a table of tokens of ${width} numbers`);
-  const head = use(take(tables, ({ rows, path }) => rows === embed.rows && !places(path)));
-  const positions = [...tables.filter(({ path }) => places(path)).map(first), ...alone.map(([, tensor]) => tensor)
-    .filter((tensor) => places(tensor.name) && tensor.shape.at(-1) === width)];
+  const head = use(take(tables, ({ rows, path }) => rows === embed.rows && !isPosition(path)));
+  const positions = [...tables.filter(({ path }) => isPosition(path)).map(first), ...alone.map(([, tensor]) => tensor)
+    .filter((tensor) => isPosition(tensor.name) && tensor.shape.at(-1) === width)];
   const table = positions.find(isOther) ?? (positions.length > 1 ? positions.find(isNamed) : undefined);
   if (table) used.add(table);
   const norm = use(layers.find((layer) => isVector(layer) && layer.count === width && isOther(layer)));
@@ -107,16 +106,11 @@ function readDecoderBlock(block: Part, width: number, living: Living): DecoderBl
 }
 
 function putDecoderBlock(model: Model, name: string, { own, cross, norm }: DecoderBlock): void {
-  const put = (ours: string, matrix: Matrix) => model.putLayer(name + ours, matrix);
   const { rows } = cross.proj;
-  model.putLayer(`${name}norm1`, own.norms[0]!);
-  put("attn.qkv", own.qkv);
-  put("attn.proj", own.proj);
-  model.putLayer(`${name}cross_norm`, norm);
-  put("cross.q", rowsOf(cross.qkv, 0, rows));
-  put("cross.kv", rowsOf(cross.qkv, rows, 2 * rows));
-  put("cross.proj", cross.proj);
-  model.putLayer(`${name}norm2`, own.norms[1]!);
-  put("mlp.fc1", own.fc1!);
-  put("mlp.fc2", own.fc2!);
+  const layers = {
+    norm1: own.norms[0]!, "attn.qkv": own.qkv, "attn.proj": own.proj,
+    cross_norm: norm, "cross.q": rowsOf(cross.qkv, 0, rows), "cross.kv": rowsOf(cross.qkv, rows, 2 * rows), "cross.proj": cross.proj,
+    norm2: own.norms[1]!, "mlp.fc1": own.fc1!, "mlp.fc2": own.fc2!,
+  };
+  for (const [part, layer] of Object.entries(layers)) model.putLayer(name + part, layer);
 }

@@ -3,8 +3,11 @@ import type { Tensor } from "../family.js";
 import { Refusal } from "../refusal.js";
 import type { Matrix } from "./numbers.js";
 
+type Shaped = Pick<Tensor, "name" | "shape">;
+
 /** A Linear, a convolution or a norm: a weight, whose name and shape it has, and perhaps a bias. */
-export interface Layer extends Matrix, Tensor {
+export interface Layer extends Matrix, Shaped {
+  readonly count: number;
   /** The name in front of .weight, in lower case. */
   readonly path: string;
 }
@@ -14,27 +17,28 @@ export const refuse = (what: string) => new Refusal(what, "bad_tensor");
 export type Living = (layers: readonly Layer[], most: number) => Layer[];
 
 export const cut = (text: unknown) => `"${String(text).slice(0, 120)}"`;
-export const shown = (...tensors: readonly Tensor[]) => tensors.slice(0, 24).map(({ name, shape }) => `${cut(name)} (${shape.join()})`).join(" and ");
-export const unused = (...tensors: readonly Tensor[]) => refuse(`nothing here uses ${shown(...tensors)}`);
+export const shown = (...tensors: readonly Shaped[]) => tensors.slice(0, 24).map(({ name, shape }) => `${cut(name)} (${shape.join()})`).join(" and ");
+export const unused = (...tensors: readonly Shaped[]) => refuse(`nothing here uses ${shown(...tensors)}`);
 export const uncomputed = (what = "such a norm") => refuse(`${what} is not computed here`);
 
 /** The one in a list, if there is any. */
-export function only<One extends Tensor>(tensors: readonly One[], what: string): One | undefined {
+export function only<One extends Shaped>(tensors: readonly One[], what: string): One | undefined {
   if (tensors.length > 1) throw refuse(`expected one ${what}, got ${shown(...tensors)}`);
   return tensors[0];
 }
 
 /** The shape without dimensions of 1 in front. */
-export const squeezed = ({ shape }: Tensor) => shape.slice(Math.max(0, shape.findIndex((length) => length !== 1)));
+export const squeezed = ({ shape }: Shaped) => shape.slice(Math.max(0, shape.findIndex((length) => length !== 1)));
 
 /** By the last part of a weight's name, that of its bias. Only with a bias the last four are weights. */
 const BIASES: ReadonlyMap<string, string> = new Map([
   ["in_proj_weight", "in_proj_bias"], ["weight", "bias"], ["kernel", "bias"], ["alpha", "bias"], ["gamma", "beta"], ["a_2", "b_2"], ["scale", "shift"],
 ]);
 
+export const byName = <One extends Tensor>(tensors: readonly One[]): ReadonlyMap<string, One> => new Map(tensors.map((tensor) => [tensor.name, tensor]));
+
 /** Joins weights with their biases. What is left are parameters of their own. */
-export function layersOf(named: Iterable<readonly [string, Tensor]>): { layers: Layer[]; alone: [string, Tensor][] } {
-  const all = new Map(named);
+export function layersOf(all: ReadonlyMap<string, Tensor>): { layers: Layer[]; alone: [string, Tensor][] } {
   const layers: Layer[] = [];
   for (const [name, tensor] of all) {
     const [, before = "", last = ""] = /^(.*\.)?(.*)$/s.exec(name)!;
@@ -42,15 +46,17 @@ export function layersOf(named: Iterable<readonly [string, Tensor]>): { layers: 
     if (!other) continue;
     const bias = (last === "alpha" && all.get(`${before}beta`)) || all.get(before + other);
     if (!bias && !other.endsWith("bias")) continue;
-    const { dtype, shape, count } = tensor, rows = shape[0]!, from = [[tensor], bias ? [bias] : []];
+    const { shape, count } = tensor, rows = shape[0]!, from = [[tensor], bias ? [bias] : []];
     layers.push({ // member by member, which is twice as fast as spreading the tensor
-      name: tensor.name, dtype, shape, count, path: (last === "in_proj_weight" ? `${before}in_proj` : before.slice(0, -1)).toLowerCase(), rows, columns: count / rows, from,
+      name: tensor.name, shape, count, path: (last === "in_proj_weight" ? `${before}in_proj` : before.slice(0, -1)).toLowerCase(), rows, columns: count / rows, from,
       make: (read, which) => from[which]!.map(read)[0] ?? new Float32Array(rows),
     });
   }
   const taken = new Set(layers.flatMap(({ from }) => from.flat()));
   return { layers, alone: [...all].filter(([, tensor]) => !taken.has(tensor)) };
 }
+
+export const isPosition = (name: string) => /pos|(^|[._])pe($|[._])/i.test(name);
 
 /** Whether it is a norm's. A row with a bias of one number, or with none, is a Linear's with one output. */
 export const isVector = (layer: Layer) => squeezed(layer).length === 1 && (layer.shape.length !== 2 || (layer.from[1]![0]?.count ?? 1) > 1);

@@ -3,7 +3,7 @@ import type { Json } from "../../base/json.js";
 import type { Mapping } from "../../config.js";
 import type { Tensor } from "../family.js";
 import { type Question, Refusal } from "../refusal.js";
-import { cut, shown } from "./layers.js";
+import { byName, cut, shown } from "./layers.js";
 import type { Matrix, Read } from "./numbers.js";
 
 export type Make = (read: Read) => Float32Array;
@@ -33,7 +33,7 @@ export class Model {
   constructor(given: Json, tensors: readonly Tensor[]) {
     this.given = given;
     this.map = (given.map ?? {}) as Mapping;
-    this.tensors = new Map(tensors.map((tensor) => [tensor.name, tensor]));
+    this.tensors = byName(tensors);
   }
 
   /** The caller's value, or else the only possible one, or else a question whose answer is awaited. No values: sizes in pixels. */

@@ -85,10 +85,7 @@ export function readNumbers(data: Uint8Array): Read {
       return Math.abs(value) < 2 ** 16 ? value : NaN;
     },
   };
-  return (tensor) => {
-    const { dtype, count, begin, end } = tensor as Tensor & { readonly begin: number; readonly end: number };
-    return Float32Array.from({ length: count }, (_, index) => number[dtype]!(begin + (index * (end - begin)) / count));
-  };
+  return ({ dtype, count, begin, end }) => Float32Array.from({ length: count }, (_, index) => number[dtype]!(begin + (index * (end - begin)) / count));
 }
 
 const four = new DataView(new ArrayBuffer(4));

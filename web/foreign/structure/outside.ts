@@ -1,6 +1,6 @@
 /** Reads what lies outside the blocks: tokens and positions, patches, the last norm and the head. */
 import type { Tensor } from "../family.js";
-import { isVector, type Layer, layersOf, type Living, only, parent, refuse, shown, sized, squeezed, take, takeAll, unused } from "./layers.js";
+import { byName, isPosition, isVector, type Layer, layersOf, type Living, only, parent, refuse, shown, sized, squeezed, take, takeAll, unused } from "./layers.js";
 import type { Model } from "./model.js";
 import { type Matrix, product } from "./numbers.js";
 
@@ -31,14 +31,12 @@ export interface Outside {
 export function readOutside(
   tensors: readonly Tensor[], width: number, model: Model, isEarly: (layer: Layer) => boolean, living: Living,
 ): Outside {
-  const { layers, alone } = layersOf(tensors.map((tensor) => [tensor.name, tensor] as const));
+  const { layers, alone } = layersOf(byName(tensors));
   const { token, position } = readPlaces(layers, alone, width);
   const [vectors, matrices] = [true, false].map((is) => layers.filter((layer) => layer.shape.length < 3 && isVector(layer) === is)) as [Layer[], Layer[]];
   const patches = readPatches(layers.filter(({ shape }) => shape.length > 2), matrices, width);
   return { token, position, patches, norms: readNorms(living(vectors, 1), patches, width, model, isEarly), head: readHead(living(matrices, 1), width, model) };
 }
-
-const isPosition = (name: string) => /pos|(^|[._])pe($|[._])/i.test(name);
 
 function readPlaces(layers: Layer[], alone: readonly [string, Tensor][], width: number): Pick<Outside, "token" | "position"> {
   const embedding = take(layers, ({ path, shape, columns, from }) => !from[1]!.length && isPosition(path) && shape.length === 2 && columns === width);

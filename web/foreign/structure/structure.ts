@@ -7,18 +7,15 @@ import type { Json } from "../../base/json.js";
 import type { Mapping } from "../../config.js";
 import type { Foreign, Header } from "../checkpoint.js";
 import type { Tensor } from "../family.js";
-import type { Question, Refusal } from "../refusal.js";
+import type { Refusal } from "../refusal.js";
 import { type Block, readBlock, widthOf } from "./block.js";
 import { findStacks, isOf, type Stack, templateIn, tensorsIn } from "./blocks.js";
 import { isDecoder, readDecoder } from "./decoder.js";
 import { gridOf } from "./grid.js";
-import { cut, isVector, type Layer, layersOf, parent, refuse, shown, uncomputed, unused } from "./layers.js";
+import { byName, cut, isVector, type Layer, layersOf, parent, refuse, shown, uncomputed, unused } from "./layers.js";
 import { badConfig, Model, openQuestions } from "./model.js";
 import { constant, type Matrix, moved, readNumbers } from "./numbers.js";
 import { isConvolution, readOutside, readerOf } from "./outside.js";
-
-/** A header in the order of its bytes, with the offset of each tensor's first byte. */
-type Placed = Tensor & { readonly begin: number; readonly end: number };
 
 interface Structured {
   readonly config: Json;
@@ -45,7 +42,7 @@ const BLOCKS = ["x + f(norm(x))", "norm(x) + f(norm(x))", "x + norm(f(x))"];
 const ACTIVATIONS = ["gelu", "relu", "gelu_tanh", "quick_gelu", "silu"];
 
 /** Finds a model in tensors that no family names. @param isZero unknown before the numbers are read. @throws {Refusal} for another model, and for what is open, all at once. */
-export function structureOf(all: readonly Placed[], given: Json, isZero?: (tensor: Tensor) => boolean): Structured {
+export function structureOf(all: readonly Tensor[], given: Json, isZero?: (tensor: Tensor) => boolean): Structured {
   if (all.length > MOST_TENSORS) throw refuse(`expected at most ${MOST_TENSORS} tensors, got ${all.length}`);
   const skipped = all.filter(({ name, dtype, count }) => BUFFER.test(name) || count === 0 || !/F/.test(dtype));
   const tensors = all.filter((tensor) => !skipped.includes(tensor));
@@ -55,17 +52,17 @@ export function structureOf(all: readonly Placed[], given: Json, isZero?: (tenso
   const stacks = decoders.length < found.length ? found.filter((one) => !decoders.includes(one)) : found;
   const stack = stacks.length > 1 ? stacks.find(({ name }) => name === given.stack) : stacks[0];
   if (!stack) throw askStack(stacks, (name) => structureOf(all, { ...given, stack: name }, isZero));
-  const { blocks: parts } = stack, inside = tensorsIn(parts), [start] = parts[0]!.values() as Iterable<Placed>;
+  const { blocks: parts } = stack, inside = tensorsIn(parts), [start] = parts[0]!.values() as Iterable<Tensor>;
   let outside = tensors.filter((tensor) => !inside.has(tensor));
   /** Leaves tensors out of the model. */
   const leave = (some: readonly Tensor[]) => {
     const left = new Set(some);
-    skipped.push(...some as Placed[]);
+    skipped.push(...some);
     outside = outside.filter((tensor) => !left.has(tensor));
   };
   const model = new Model(given, tensors);
   /** A bias that is exactly zero everywhere was never trained, if any norm's was. Without the numbers all may be. */
-  const isTrained = !isZero || layersOf(tensors.map((tensor) => [tensor.name, tensor] as const)).layers.some((layer) => isVector(layer) && layer.from[1]!.some((bias) => !isZero(bias)));
+  const isTrained = !isZero || layersOf(byName(tensors)).layers.some((layer) => isVector(layer) && layer.from[1]!.some((bias) => !isZero(bias)));
   const isDead = ({ from }: Layer) => isTrained && from[1]!.some((bias) => !isZero || isZero(bias));
   const untrained = (layer: Layer) => `${shown(layer)} was never trained: its bias is zero`;
   /** Leaves out what is one too many and was never trained. */
@@ -93,7 +90,7 @@ export function structureOf(all: readonly Placed[], given: Json, isZero?: (tenso
     if (!Number.isInteger(depth) || depth < 1 || depth > MOST_CALLS) throw badConfig("depth", `1 to ${MOST_CALLS}`, depth);
     blocks.push(...Array<Block>(depth - 1).fill(first));
   }
-  const isEarly = ({ from }: Layer) => all.indexOf(from[0]![0] as Placed) < all.indexOf(start!);
+  const isEarly = ({ from }: Layer) => all.indexOf(from[0]![0]!) < all.indexOf(start!);
   const { token, position, patches, norms, head } = readOutside(outside, width, model, isEarly, living);
   const prefix = token ? 1 : 0;
   const [grid, count] = gridOf(patches, position, width, prefix, model);
@@ -175,27 +172,20 @@ export function structureOf(all: readonly Placed[], given: Json, isZero?: (tenso
 
 /** Asks which stack makes the model, with the mapping of each that could: its parameters have the stack's name in front. */
 function askStack(stacks: readonly Stack[], read: (stack: string) => Structured): Refusal {
-  const names: string[] = [], asked = new Map<string, readonly unknown[]>([["stack", names]]);
-  const mapping: Record<string, readonly string[]> = {};
-  let unfit: Refusal | undefined;
-  for (const { name } of stacks) {
-    let found: Structured | Refusal;
+  const found = stacks.map(({ name }): readonly [string, Pick<Refusal, "mapping" | "questions">] => {
     try {
-      found = read(name);
+      return [name, read(name)];
     } catch (error) {
-      found = error as Refusal;
+      return [name, error as Refusal];
     }
-    if (found.mapping) {
-      names.push(name);
-      for (const [ours, from] of Object.entries(found.mapping)) mapping[`${name}: ${ours}`] = from;
-      for (const { key, values } of (found as Refusal).questions ?? []) asked.set(key, [...new Set([...asked.get(key) ?? [], ...values])]);
-    } else {
-      unfit ??= found as Refusal;
-    }
-  }
-  if (names.length === 0) return unfit!;
-  const questions: readonly Question[] = [...asked].map(([key, values]) => ({ key, values }));
-  return openQuestions(`config: stack: set stack to ${names.map(cut).join(" or ")}, which the file repeats; open are ${[...asked.keys()].join(", ")}`, questions, mapping);
+  });
+  const fitting = found.filter(([, { mapping }]) => mapping), names = fitting.map(([name]) => name);
+  if (names.length === 0) return found[0]![1] as Refusal;
+  const open = [{ key: "stack", values: names as readonly unknown[] }, ...fitting.flatMap(([, { questions = [] }]) => questions)];
+  const keys = [...new Set(open.map(({ key }) => key))];
+  const questions = keys.map((key) => ({ key, values: [...new Set(open.flatMap((one) => (one.key === key ? one.values : [])))] }));
+  const mapping = Object.fromEntries(fitting.flatMap(([name, one]) => Object.entries(one.mapping!).map(([ours, from]) => [`${name}: ${ours}`, from])));
+  return openQuestions(`config: stack: set stack to ${names.map(cut).join(" or ")}, which the file repeats; open are ${keys.join(", ")}`, questions, mapping);
 }
 
 /** The first of a table's positions, the class token's in front: its own is the first or the one after the patches', or it has none. */
@@ -233,8 +223,8 @@ interface Rewritten extends Omit<Foreign, "written"> {
 
 /** Reads the whole file. */
 export async function openStructure(tensors: readonly Tensor[], header: Header, given: Json, file: Bytes): Promise<Rewritten> {
-  const named = new Map(tensors.map((tensor) => [tensor.name, tensor]));
-  const placed = Object.keys(header.tensors!).map((name) => named.get(name) as Placed);
+  const named = byName(tensors);
+  const placed = Object.keys(header.tensors!).map((name) => named.get(name)!);
   try {
     structureOf(placed, given); // refuses another model before it is downloaded
   } catch (error) {
