@@ -183,6 +183,12 @@ static vit_status check_config(const vit_config *config, vit_error *why) {
                         "recipe: model: decoder.vocabulary: expected at most 256, because texts to "
                         "learn from are bytes; got %z",
                         config->decoder.vocabulary);
+    if (config->decoder.depth && config->decoder.padding != VIT_NO_TOKEN &&
+        config->decoder.padding == config->decoder.end)
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "recipe: model: decoder.padding: expected another token than the end, %z, "
+                        "because paddings are not learnt, and the end is",
+                        config->decoder.end);
     if (config->detections)
         return vit_fail(
             why, VIT_BAD_CONFIG,

@@ -150,6 +150,9 @@ TEST("a recipe has classes or a decoder, and a decoder's has no key that needs c
     const char *json = replaced(text_recipe("\"epochs\": 1"), "\"classes\": 0", "\"classes\": 3");
     CHECK_FAILS(recipe_read(&recipe, json, strlen(json), &why), VIT_BAD_CONFIG,
                 "expected 0 beside a decoder");
+    json = replaced(text_recipe("\"epochs\": 1"), "\"padding\": 5", "\"padding\": 4");
+    CHECK_FAILS(recipe_read(&recipe, json, strlen(json), &why), VIT_BAD_CONFIG,
+                "expected another token than the end, 4");
 }
 
 TEST("a decoder does not train on labels, nor a model without one on texts") {
