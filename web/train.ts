@@ -20,7 +20,7 @@ import { noMemory } from "./engine/instance.js";
 import type { Running } from "./engine/running.js";
 import { TRAINERS } from "./engine/trainers.js";
 import type { Log, Measured, Part } from "./train/log.js";
-import { fineTuning, type Freeze, type Recipe, recipeJson, seedOf, takeLabels, takeRecipe } from "./train/recipe.js";
+import { fineTuning, type Freeze, type Recipe, recipeJson, seedOf, takeLabels, takeRecipe, takeTokens } from "./train/recipe.js";
 import { holdBack, interpolate, type Lesson, lessonOf } from "./train/lesson.js";
 import { openModel, startTrainer } from "./engine/start-trainer.js";
 import { PARTS, type Progress, type TrainingSession } from "./engine/training-session.js";
@@ -38,6 +38,7 @@ export type TrainerSource =
       /**
        * The new classes. Those that the weights have too keep their rows of the head; the others start
        * from scratch. If no name is shared but the number of classes is the same, the whole head is kept.
+       * A model with a decoder has none: [].
        */
       readonly labels: readonly string[];
       /** What stays unchanged: that many blocks with everything before them, or all but the head. */
@@ -119,7 +120,7 @@ export class Trainer {
   readonly #engine: Running<TrainingSession>;
   readonly #recipe: Recipe;
   readonly #seed: number;
-  /** Examples of each class to train on. */
+  /** Examples of each class to train on, or of all texts. */
   readonly #counts: number[];
   /** Examples to measure on. */
   #validation = 0;
@@ -229,7 +230,7 @@ export class Trainer {
     this.#recipe = recipe;
     this.#shape = shape;
     this.#seed = seed;
-    this.#counts = Array.from(this.labels, () => 0);
+    this.#counts = this.config.decoder ? [0] : Array.from(this.labels, () => 0);
     keepSelf(this);
   }
 
@@ -238,7 +239,7 @@ export class Trainer {
     this.#log = [...log];
     this.#validation = validation;
     const { labels, progress } = await this.#turn((session) => session.call("restore", [validation, epochs, this.#seedOfRun()]));
-    for (const label of labels) this.#counts[label]!++;
+    this.#count(labels);
     this.#currentRun = progress && { epochs, at: progress };
   }
 
@@ -270,41 +271,48 @@ export class Trainer {
    * Adds examples: all of them, or none if one fails. The current run does not see them; the next
    * one does. Images are kept as bytes, prepared as the config's `prepare` says.
    *
-   * @param labels one for each image: a class's name, or its number.
+   * @param labels one for each image: a class's name, or its number; of a model with a decoder the text's tokens, from
+   *   the first, which is given, to the end, which is learnt.
    * @param options `part`: whether they are trained on (the default) or measured on, at each epoch's
    *   end.
    * @throws {VitError} code `bad_image`, `blank_image`, `bad_argument` or `no_memory`.
    */
   async add(
     images: readonly ImageInput[],
-    labels: readonly (string | number)[],
+    labels: readonly (string | number)[] | readonly ArrayLike<number>[],
     options: { part?: Part } = {},
   ): Promise<void> {
     const { part = "train" } = takeOptions("add", options, ["part"]);
     return guarded("add", () => false, async () => {
       if (!PARTS.includes(part)) throw new VitError("bad_option", `part: expected "train" or "validation", got ${show(part)}`);
       const all = listOf(images);
-      const classes = this.#classes(labels, all.length);
+      const known = this.#known(labels, all.length);
       const pictures: Picture[] = [];
       for (const [index, image] of all.entries()) {
         pictures.push(await toPicture(image, this.#shape, nameOf(index, all.length)));
       }
-      await this.#turn((session) => session.call("add", [pictures, classes, part]));
-      if (part === "train") for (const label of classes) this.#counts[label]!++;
-      else this.#validation += classes.length;
+      await this.#turn((session) => session.call("add", [pictures, known, part]));
+      if (part === "train") this.#count(known.map(([label]) => label!));
+      else this.#validation += known.length;
       if (all.length > 0) this.#currentRun = undefined; // what comes next is another run
     });
   }
 
-  /** The classes' numbers. */
-  #classes(labels: readonly (string | number)[], count: number): number[] {
+  #count(labels: Iterable<number>): void {
+    for (const label of labels) this.#counts[this.config.decoder ? 0 : label]!++;
+  }
+
+  /** The classes' numbers, or the texts' tokens. */
+  #known(labels: readonly (string | number)[] | readonly ArrayLike<number>[], count: number): Piece[] {
     if (!Array.isArray(labels) || labels.length !== count) {
       const got = Array.isArray(labels) ? labels.length : show(labels);
       throw new VitError("bad_argument", `labels: expected one for each of ${count} images, got ${got}`);
     }
-    return Array.from(labels as readonly (string | number)[], (label) => {
-      const index = typeof label === "number" ? label : this.labels.indexOf(label);
-      if (Number.isInteger(index) && index >= 0 && index < this.labels.length) return index;
+    const { decoder } = this.config;
+    return Array.from(labels as readonly unknown[], (label, index) => {
+      if (decoder) return takeTokens(label, decoder, nameOf(index, count));
+      const at = typeof label === "number" ? label : this.labels.indexOf(label as string);
+      if (Number.isInteger(at) && at >= 0 && at < this.labels.length) return Uint8Array.of(at);
       throw new VitError("bad_argument", `labels: expected a class's name or number, got ${show(label)}`);
     });
   }
@@ -361,8 +369,8 @@ export class Trainer {
     if (this.#currentRun?.epochs === epochs) return this.#currentRun;
     const missing = this.#counts.indexOf(0);
     if (missing >= 0) {
-      const what = `run: expected an example of each class to train on, got none of "${this.labels[missing]}"`;
-      throw new VitError("bad_argument", `${what}; add some, or leave the class out`);
+      const of = `run: expected an example of each class to train on, got none of "${this.labels[missing]}"; add some, or leave the class out`;
+      throw new VitError("bad_argument", this.config.decoder ? "run: expected images with their texts to train on, got none; add some" : of);
     }
     this.#currentRun = undefined;
     this.#runs++;

@@ -51,6 +51,7 @@ static const uint8_t *opened_bytes;
 static size_t opened_size;
 static struct data_set examples[PARTS], data; /* data: the run's own copy */
 static size_t room[PARTS];                    /* how many examples there is memory for */
+static size_t longest;                        /* tokens of the longest text so far */
 static struct train_job job;
 static struct trainer *trainer; /* NULL: no run yet */
 
@@ -86,6 +87,12 @@ static void adopt_config(vit_config *config, const vit_config *fed) {
     *config = adopted;
 }
 
+/* The most bytes of a label: a class, or a text's tokens. */
+static size_t label_size(void) {
+    const vit_text_config *c = &recipe.config.decoder;
+    return c->depth ? c->max_tokens : 1;
+}
+
 /* json (json_size): {"model": …, "training": …}. After a failure the module is of no further
  * use. */
 vit_status vitt_recipe(const char *json, size_t size) {
@@ -115,12 +122,13 @@ vit_status vitt_recipe(const char *json, size_t size) {
     training.channels = c->channels;
     training.rows = c->image_size[0];
     training.columns = c->image_size[1];
-    training.classes = c->classes;
     for (size_t i = 0; i < PARTS; i++)
         examples[i] = (struct data_set){
             .channels = c->channels, .rows = training.rows, .columns = training.columns};
     training.image = malloc(c->channels * training.rows * training.columns * sizeof(float));
-    if (!training.image) return vit_fail(&module_error, VIT_NO_MEMORY, "no memory for an image");
+    training.label = malloc(label_size());
+    if (!training.image || !training.label)
+        return vit_fail(&module_error, VIT_NO_MEMORY, "no memory for an image");
     return status;
 }
 
@@ -140,10 +148,10 @@ static bool make_room(size_t part, size_t count) {
     struct data_set *to = &examples[part];
     size_t most = size_times(2, room[part]) > count ? size_times(2, room[part]) : count;
     if (count <= room[part]) return true;
-    size_t size = size_times(most, image_size());
-    if (size == SIZE_TOO_LARGE) return false;
+    size_t size = size_times(most, image_size()), text = size_times(most, label_size());
+    if (size == SIZE_TOO_LARGE || text == SIZE_TOO_LARGE) return false;
     uint8_t *images = realloc(to->images, size), *labels = NULL;
-    if (images) to->images = images, labels = realloc(to->labels, most);
+    if (images) to->images = images, labels = realloc(to->labels, text);
     if (labels) to->labels = labels, room[part] = most;
     return labels != NULL;
 }
@@ -169,6 +177,7 @@ void vitt_keep(size_t part, size_t count) {
     if (part >= PARTS || count > examples[part].count) return;
     examples[part].count = count;
     show_examples(part);
+    if (examples[TRAINING].count + examples[VALIDATION].count == 0) longest = 0;
 }
 
 /* The byte whose prepared value is `value`; negative: there is no such byte. */
@@ -178,10 +187,32 @@ static float byte_of(float value, const vit_config *c, size_t channel) {
     return byte > -0.5f && byte < 255.5f ? floorf(byte + 0.5f) : -1;
 }
 
-/* Adds training.image, as bytes. */
-vit_status vitt_add(size_t part, size_t label) {
-    size_t plane = training.rows * training.columns;
-    if (label >= training.classes) return bad_call("expected a label below the number of classes");
+/* Copies a label (size), with paddings behind it. */
+static void put_label(uint8_t *to, const uint8_t *label, size_t size) {
+    memset(to, (uint8_t)recipe.config.decoder.padding, label_size());
+    memcpy(to, label, size);
+}
+
+/* Whether these bytes are classes or tokens of the model. */
+static bool known(const uint8_t *labels, size_t count) {
+    const vit_config *c = &recipe.config;
+    size_t most = c->decoder.depth ? c->decoder.vocabulary : c->classes;
+    for (size_t i = 0; i < count; i++)
+        if (labels[i] >= most) return false;
+    return true;
+}
+
+/* Adds training.image, as bytes, and its label, the first `size` bytes of training.label. */
+vit_status vitt_add(size_t part, size_t size) {
+    const vit_text_config *c = &recipe.config.decoder;
+    size_t plane = training.rows * training.columns, least = c->depth ? 2 : 1;
+    if (size < least || size > label_size() || !known(training.label, size))
+        return bad_call("expected a class or a text of the model");
+    if (longest && size != longest && c->depth && c->padding == VIT_NO_TOKEN)
+        return vit_fail(&module_error, VIT_BAD_ARGUMENT,
+                        "expected texts of one length, because the config has no "
+                        "decoder.padding; got %z tokens after %z",
+                        size, longest);
     for (size_t i = 0; i < image_size(); i++)
         if (!(byte_of(training.image[i], &recipe.config, i / plane) >= 0))
             return vit_fail(&module_error, VIT_BAD_IMAGE,
@@ -192,7 +223,8 @@ vit_status vitt_add(size_t part, size_t label) {
     uint8_t *bytes = to->images + (to->count - 1) * image_size();
     for (size_t i = 0; i < image_size(); i++)
         bytes[i] = (uint8_t)byte_of(training.image[i], &recipe.config, i / plane);
-    to->labels[to->count - 1] = (uint8_t)label;
+    put_label(to->labels + (to->count - 1) * label_size(), training.label, size);
+    if (c->depth && size > longest) longest = size;
     return VIT_OK;
 }
 
@@ -201,17 +233,20 @@ vit_status vitt_add(size_t part, size_t label) {
 /* All examples, those of the validation part last. The caller closes them, also after a failure. */
 static vit_status join_examples(struct data_set *all) {
     const struct data_set *a = &examples[TRAINING], *b = &examples[VALIDATION];
+    size_t size = longest ? longest : 1; /* of a label */
     *all = *a;
     all->count = a->count + b->count;
+    all->text_tokens = longest;
     all->images = malloc(all->count * image_size() + 1);
-    all->labels = malloc(all->count + 1);
+    all->labels = malloc(data_label_bytes(all) + 1);
     if (!all->images || !all->labels)
         return vit_fail(&module_error, VIT_NO_MEMORY, "no memory for a copy of the examples");
     for (size_t part = 0, at = 0; part < PARTS; at += examples[part++].count) {
         if (!examples[part].count) continue;
         memcpy(all->images + at * image_size(), examples[part].images,
                examples[part].count * image_size());
-        memcpy(all->labels + at, examples[part].labels, examples[part].count);
+        for (size_t i = 0; i < examples[part].count; i++)
+            memcpy(all->labels + (at + i) * size, examples[part].labels + i * label_size(), size);
     }
     return VIT_OK;
 }
@@ -395,7 +430,8 @@ vit_status vitt_checkpoint(const char *text, size_t text_size, bool with_run) {
         state.parts[CHECKPOINT_MODEL] = (struct checkpoint_part){model, model_size};
         state.parts[CHECKPOINT_IMAGES] =
             (struct checkpoint_part){all.images, all.count * image_size()};
-        state.parts[CHECKPOINT_LABELS] = (struct checkpoint_part){all.labels, all.count};
+        state.parts[CHECKPOINT_LABELS] =
+            (struct checkpoint_part){all.labels, data_label_bytes(&all)};
         size_t size = checkpoint_size(&state);
         uint8_t *bytes = model ? malloc(size) : NULL;
         if (bytes) checkpoint_encode(bytes, &state);
@@ -423,11 +459,12 @@ vit_status vitt_open(const uint8_t *bytes, size_t size) {
 
 static vit_status restore_examples(size_t validation) {
     const uint8_t *images = opened[CHECKPOINT_IMAGES].at, *labels = opened[CHECKPOINT_LABELS].at;
-    size_t count = opened[CHECKPOINT_LABELS].size;
-    bool good =
-        validation <= count && size_times(count, image_size()) == opened[CHECKPOINT_IMAGES].size;
-    for (size_t i = 0; good && i < count; i++) good = labels[i] < training.classes;
-    if (!good)
+    size_t count = opened[CHECKPOINT_IMAGES].size / image_size();
+    size_t all = opened[CHECKPOINT_LABELS].size, size = count ? all / count : 0;
+    bool text = recipe.config.decoder.depth > 0;
+    bool fits = !count || (text ? size >= 2 && size <= label_size() : size == 1);
+    if (!fits || validation > count || count * image_size() != opened[CHECKPOINT_IMAGES].size ||
+        count * size != all || !known(labels, all))
         return vit_fail(&module_error, VIT_BAD_FILE, "%s has other examples than its recipe", NAME);
     const size_t counts[PARTS] = {count - validation, validation};
     vit_status status = VIT_OK;
@@ -435,10 +472,12 @@ static vit_status restore_examples(size_t validation) {
         status = more_examples(part, counts[part]);
         if (status || !counts[part]) continue;
         memcpy(examples[part].images, images, counts[part] * image_size());
-        memcpy(examples[part].labels, labels, counts[part]);
+        for (size_t i = 0; i < counts[part]; i++)
+            put_label(examples[part].labels + i * label_size(), labels + i * size, size);
         images += counts[part] * image_size();
-        labels += counts[part];
+        labels += counts[part] * size;
     }
+    if (text) longest = size;
     return status;
 }
 

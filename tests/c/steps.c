@@ -1,9 +1,10 @@
 /* steps RECIPE IMAGES LABELS NUDGE MODEL: trains natively by the scalar table, for
  * tests/node/trainer-native.test.mjs.
  *
- * RECIPE: JSON; its epochs are all taken. IMAGES: bytes (examples,C,H,W). LABELS: bytes (examples).
+ * RECIPE: JSON; its epochs are all taken. IMAGES: bytes (examples,C,H,W). LABELS: bytes (examples);
+ * of a decoder's texts (examples,tokens).
  * NUDGE: each parameter changes at first by a random factor, up to so many FLT_EPSILON from 1.
- * MODEL: safetensors to write. */
+ * MODEL: safetensors to write. Prints the last epoch's loss. */
 #include "../../src/base/error.h"
 #include "../../src/kernels/kernels.h"
 #include "../../src/train/checkpoint.h"
@@ -57,7 +58,7 @@ int main(int argc, char **argv) {
         return EXIT_FAILURE;
     }
     vit_error why = {""};
-    size_t json_size, images_size, size;
+    size_t json_size, images_size, labels_size, size;
     struct recipe recipe;
     uint8_t *json = bytes_of(argv[1], &json_size);
     must(recipe_read(&recipe, (const char *)json, json_size, &why), &why);
@@ -65,16 +66,19 @@ int main(int argc, char **argv) {
     struct data_set data = {
         .channels = c->channels, .rows = c->image_size[0], .columns = c->image_size[1]};
     data.images = bytes_of(argv[2], &images_size);
-    data.labels = bytes_of(argv[3], &data.count);
-    if (images_size != data.count * data.channels * data.rows * data.columns)
-        must(vit_fail(&why, VIT_BAD_ARGUMENT, "%s: %z bytes are not %z images", argv[2],
-                      images_size, data.count),
+    data.labels = bytes_of(argv[3], &labels_size);
+    data.count = images_size / data_values(&data);
+    if (c->decoder.depth) data.text_tokens = labels_size / data.count;
+    if (images_size != data.count * data_values(&data) || labels_size != data_label_bytes(&data))
+        must(vit_fail(&why, VIT_BAD_ARGUMENT, "%s: %z bytes are not the labels of %z images",
+                      argv[3], labels_size, data.count),
              &why);
     struct trainer *trainer;
     struct train_job job = {.recipe = &recipe, .data = &data, .kernels = &vit_scalar};
     must(trainer_open(&trainer, &job, NULL, &why), &why);
     nudge(trainer_state(trainer), strtoul(argv[4], NULL, 10));
     train(trainer);
+    printf("%.17g\n", trainer_state(trainer)->records[recipe.epochs - 1].train_loss);
     uint8_t *model = trainer_model(trainer, -1, &size);
     if (!model) must(vit_fail(&why, VIT_NO_MEMORY, "no memory for the model"), &why);
     must(write_model(argv[5], model, size, &why), &why);

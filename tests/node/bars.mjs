@@ -9,6 +9,20 @@ export const BARS = {
   classes: 3, labels: KINDS,
 };
 
+const TOKENS = ["<", ">", ".", ..."acrosdwnlt"];
+const { classes, labels, ...seeing } = BARS;
+
+/** The config of a model that spells a bar's kind. No text is as long as it may be. */
+export const SPELLED = {
+  ...seeing, classes: 0,
+  decoder: {
+    depth: 1, width: 16, heads: 2, mlp_width: 32, vocabulary: TOKENS.length, max_tokens: 10, start: 0, end: 1, padding: 2, labels: TOKENS,
+  },
+};
+
+/** The tokens of a kind's name, between start and end. */
+export const spelled = (kind) => Array.from(`<${KINDS[kind]}>`, (letter) => TOKENS.indexOf(letter));
+
 /** Numbers from 0 to below `most`, the same each time. */
 function* chances(seed) {
   for (let state = seed; ; ) {

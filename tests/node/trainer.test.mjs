@@ -6,7 +6,7 @@ import { afterEach, describe, test } from "node:test";
 import { readSafetensors } from "../../web/base/safetensors.mjs";
 import { Trainer } from "../../dist/train.js";
 import { Vit, VitError } from "../../dist/vit.js";
-import { BARS, bars, KINDS, SIDE, values } from "./bars.mjs";
+import { BARS, bars, KINDS, SIDE, SPELLED, spelled, values } from "./bars.mjs";
 import { caseOf, modelBytes, shared } from "./golden.mjs";
 import { during, rejects, variants, ways } from "./support.mjs";
 
@@ -121,6 +121,109 @@ describe("a task is learnt", () => {
       if (!name.startsWith("head.")) assert.deepEqual(numbers, before[name], `${name} was to stay as it is`);
     }
     assert.equal(vit.config.temperature, 1);
+  });
+});
+
+describe("texts", () => {
+  const LONG = 30;
+  const spelling = { model: SPELLED, training: { ...recipe.training, learning_rate: 1e-2, min_learning_rate: 1e-3 } };
+
+  /** A trainer with images and their kinds' names as tokens. */
+  async function taught(options, count = 96, source = { recipe: spelling }) {
+    const trainer = await create(source, options);
+    const { images, labels } = bars(count);
+    await trainer.add(images.map(values), labels.map(spelled));
+    return trainer;
+  }
+
+  for (const options of [{}, { worker: true, threads: 2 }]) {
+    test(`a decoder learns to spell what it sees${options.threads ? ", by two threads" : ""}`, async () => {
+      const trainer = await taught(options, 240);
+      const { images, labels } = bars(60, 99);
+      await trainer.add(images.map(values), labels.map((kind) => Uint16Array.from(spelled(kind))), { part: "validation" });
+      const epochs = await all(trainer.run({ epochs: LONG }));
+      assert.ok(epochs[LONG - 1].loss < epochs[0].loss / 10, JSON.stringify(epochs));
+      const vit = await trainer.vit();
+      made.push(vit);
+      let right = 0;
+      for (const [n, image] of images.entries()) {
+        const { text, tokens } = await vit.read(values(image));
+        right += text === KINDS[labels[n]] && tokens.at(-1).id === SPELLED.decoder.end;
+      }
+      assert.equal(right / 60, epochs[LONG - 1].validation.accuracy); // a text is right as a whole
+      assert.equal(right, 60);
+      const further = await taught({}, 48, { from: await trainer.save(), labels: [], freeze: "all but head" });
+      const [{ loss }] = await all(further.run({ epochs: 1 }));
+      assert.ok(loss < epochs[0].loss / 10, `${loss}`);
+      const [before, after] = [contents(await trainer.save()).arrays, contents(await further.save()).arrays];
+      for (const [name, numbers] of Object.entries(after)) {
+        if (!name.startsWith("decoder.")) assert.deepEqual(numbers, before[name], `${name} was to stay as it is`);
+      }
+      assert.notDeepEqual(after["decoder.head.weight"], before["decoder.head.weight"]);
+    });
+  }
+
+  test("a trainer resumed from a checkpoint gives the same bits, and takes longer texts afterwards", async () => {
+    const whole = await taught({});
+    await all(whole.run({ epochs: 2 }));
+    for (const steps of [0, 1, 5, 6, 11]) {
+      const trainer = await taught({});
+      if (steps > 0) await stopAfter(trainer, steps, 2);
+      const other = await Trainer.resume(await trainer.checkpoint());
+      made.push(other);
+      await all(other.run({ epochs: 2 }));
+      assert.deepEqual(await other.save(), await whole.save(), `resumed after ${steps}`);
+    }
+    const longer = [...spelled(0).slice(0, -1), 3, 4, 1], image = values(bars(1).images[0]), again = await Trainer.resume(await whole.checkpoint());
+    made.push(again);
+    for (const trainer of [whole, again]) {
+      await trainer.add([image], [longer]);
+      await all(trainer.run({ epochs: 1 }));
+    }
+    assert.deepEqual(await again.save(), await whole.save());
+  });
+
+  test("what is no text of the model is refused, and takes none of its call's images in", async () => {
+    const trainer = await create({ recipe: spelling });
+    const { images } = bars(2), good = images.map(values);
+    const wrong = (text, message) => rejects(() => trainer.add(good, [spelled(0), text]), "bad_argument", message);
+    await rejects(() => all(trainer.run({ epochs: 1 })), "bad_argument", /images with their texts to train on, got none/);
+    await wrong([0, 13, 1], /^image 1: labels: expected tokens from 0 to 12, got 13/);
+    await wrong([0, -1, 1], /from 0 to 12, got -1/);
+    await wrong([0, 1.5], /from 0 to 12, got 1.5/);
+    await wrong([0, "a"], /from 0 to 12, got a/);
+    await wrong([0, undefined, 1], /from 0 to 12, got undefined/);
+    await wrong([], /the text's 2 to 10 tokens, its first one among them, got /);
+    await wrong([1], /2 to 10 tokens, its first one among them, got 1/);
+    await wrong(Array(11).fill(3), /2 to 10 tokens.*got 11/);
+    await wrong("across", /2 to 10 tokens.*got across/);
+    await wrong(1, /2 to 10 tokens.*got 1/);
+    await rejects(() => trainer.add(good, [spelled(0)]), "bad_argument", /one for each of 2 images, got 1/);
+    await rejects(() => trainer.add([good[0], good[0].slice().fill(2)], good.map(() => spelled(0))), "bad_image", /image 1: .*pixels/);
+    await rejects(() => all(trainer.run({ epochs: 1 })), "bad_argument", /got none/);
+    await trainer.add(good, [[0, 3], spelled(1)]); // a text need not end
+    assert.equal((await all(trainer.run({ epochs: 1 }))).length, 1);
+  });
+
+  test("without paddings all texts have one length, and an end that is the padding is not learnt", async () => {
+    const { padding, ...decoder } = SPELLED.decoder;
+    const trainer = await create({ recipe: { ...spelling, model: { ...SPELLED, decoder } } });
+    const [image] = bars(1).images.map(values);
+    await rejects(() => trainer.add([image, image], [[0, 1], [0, 3, 1]]), "bad_argument", /image 1: expected texts of one length.*got 3 tokens after 2/);
+    await trainer.add([image, image], [[0, 3, 1], [0, 4, 1]]);
+    await rejects(() => trainer.add([image], [[0, 1]]), "bad_argument", /got 2 tokens after 3/);
+    assert.equal((await all(trainer.run({ epochs: 1 }))).length, 1);
+    const model = { ...SPELLED, decoder: { ...decoder, padding: decoder.end } };
+    await rejects(() => create({ recipe: { ...spelling, model } }), "bad_config", /decoder.padding: expected another token than the end, 1/);
+  });
+
+  test("labels are for classes, texts for decoders", async () => {
+    const file = await (await taught({}, 6)).save();
+    await rejects(() => create({ from: file, labels: ["a"] }), "bad_argument", /labels: expected \[\] for a model with a decoder/);
+    for (const labels of [undefined, []]) await rejects(() => create({ from: modelBytes("per_head"), labels }), "bad_argument", /labels: expected an array/);
+    await rejects(() => filled({}).then((trainer) => trainer.add([values(bars(1).images[0])], [[0, 1]])), "bad_argument", /class's name or number/);
+    const large = { ...SPELLED, decoder: { ...SPELLED.decoder, vocabulary: 257, labels: undefined } };
+    await rejects(() => create({ recipe: { ...spelling, model: large } }), "bad_config", /vocabulary: expected at most 256/);
   });
 });
 
@@ -381,6 +484,25 @@ describe("a checkpoint from a stranger", () => {
       });
       if (!trainer) continue;
       await trainer.save().finally(() => trainer.dispose());
+    }
+  });
+
+  /** FNV-1a, as src/train/checkpoint.c computes it. */
+  const hash = (bytes) => bytes.reduce((sum, byte) => BigInt.asUintN(64, (sum ^ BigInt(byte)) * 0x100000001b3n), 0xcbf29ce484222325n);
+
+  test("whose hash is right, but not its labels, is refused", async () => {
+    for (const [model, label] of [[BARS, 0], [SPELLED, spelled(0)]]) {
+      const trainer = await create({ recipe: { ...recipe, model } });
+      await trainer.add(bars(4).images.map(values), Array(4).fill(label));
+      const whole = await trainer.checkpoint(), view = (bytes) => new DataView(bytes.buffer);
+      const sizes = Array.from({ length: 4 }, (_, part) => Number(view(whole).getBigUint64(8 + 8 * part, true)));
+      const first = 160 + sizes[0] + sizes[1] + sizes[2];
+      for (const change of [(bytes) => (bytes[first] = 200), (bytes) => view(bytes).setBigUint64(32, BigInt(sizes[3] - 1), true), (bytes) => view(bytes).setBigUint64(24, 0n, true)]) {
+        const changed = whole.slice();
+        change(changed);
+        view(changed).setBigUint64(changed.length - 8, hash(changed.subarray(0, -8)), true);
+        await rejects(() => Trainer.resume(changed), "bad_file", /other examples than its recipe/);
+      }
     }
   });
 

@@ -49,7 +49,7 @@ export interface Progress {
 
 /** What a checkpoint holds besides weights and recipe. */
 export interface Restored {
-  /** The class of each example to train on. */
+  /** The class of each example to train on; of texts something else, but as many. */
   readonly labels: Piece;
   /** Undefined without a run. */
   readonly progress: Progress | undefined;
@@ -83,8 +83,8 @@ export class TrainingSession extends Session<(typeof TRAINING_WORDS)[number], Ex
     });
   }
 
-  /** Adds examples: all of them, or none if one fails. */
-  add(pictures: readonly Picture[], labels: readonly number[], part: Part): void {
+  /** Adds examples: all of them, or none if one fails. A label is a class, or the tokens of a text. */
+  add(pictures: readonly Picture[], labels: readonly Piece[], part: Part): void {
     const at = PARTS.indexOf(part);
     this.heap.watched(() => {
       const before = this.heap.words("examples", PARTS.length)[at]!;
@@ -97,7 +97,7 @@ export class TrainingSession extends Session<(typeof TRAINING_WORDS)[number], Ex
     });
   }
 
-  #add(picture: Picture, label: number, part: number): void {
+  #add(picture: Picture, label: Piece, part: number): void {
     const { vitt_prepare, vitt_add } = this.exports;
     if ("values" in picture) {
       const { length } = picture.values;
@@ -107,7 +107,8 @@ export class TrainingSession extends Session<(typeof TRAINING_WORDS)[number], Ex
       const { rows, columns, channels } = this.heap.copyIn(picture);
       this.heap.check(vitt_prepare(rows, columns, channels), `${picture.name}: `);
     }
-    this.heap.check(vitt_add(part, label), `${picture.name}: `);
+    this.heap.bytes(this.heap.word("label"), label.length).set(label);
+    this.heap.check(vitt_add(part, label.length), `${picture.name}: `);
   }
 
   #imageSize(): number {

@@ -1,5 +1,5 @@
 /** The recipe of a trainer: a model's config, and how it is trained. */
-import type { VitConfig } from "../generated/config.js";
+import type { TextConfig, VitConfig } from "../generated/config.js";
 import { CONFIG_KEYS } from "../generated/keys.js";
 import { isObject, parseObject } from "../base/json.js";
 import { show, VitError } from "../errors.js";
@@ -39,6 +39,9 @@ export function fineTuning(
   training: Readonly<Record<string, unknown>> | undefined,
 ): Recipe {
   const own = parseObject(config, "config");
+  if (!own.decoder !== labels.length > 0) {
+    throw new VitError("bad_argument", `labels: expected ${own.decoder ? "[] for a model with a decoder, which learns texts" : NAMES}, got ${show(labels)}`);
+  }
   const model: Record<string, unknown> = {};
   for (const key of CONFIG_KEYS) if (own[key] !== undefined) model[key] = own[key];
   delete model.temperature; // these three are the old head's
@@ -52,7 +55,7 @@ export function fineTuning(
   const drawn = isObject(own.prepare) && own.prepare.kind === "digit";
   const learning_rate = frozen > depth ? RATES.head : RATES.all;
   return {
-    model: { ...model, classes: labels.length, labels },
+    model: own.decoder ? model : { ...model, classes: labels.length, labels },
     training: { ...FINE_TUNING, learning_rate, ...(drawn && { augment: DRAWN }), ...training, freeze: frozen },
   };
 }
@@ -67,14 +70,25 @@ export function takeRecipe(recipe: unknown): Recipe {
   throw new VitError("bad_config", `recipe: expected { model, training }, got ${show(recipe)}`);
 }
 
-/** @internal @throws {VitError} code `bad_argument` if these are not names of classes. */
+const NAMES = "an array of the classes' names";
+
+/** @internal @throws {VitError} code `bad_argument` if these are not names of classes, or none. */
 export function takeLabels(labels: unknown): string[] {
-  const names = Array.isArray(labels) ? Array.from(labels as unknown[]) : [];
-  const wrong = names.find((name) => typeof name !== "string");
-  if (names.length === 0 || wrong !== undefined) {
-    throw new VitError("bad_argument", `labels: expected an array of the classes' names, got ${show(wrong ?? labels)}`);
-  }
+  const names = Array.isArray(labels) ? Array.from(labels as unknown[]) : [labels];
+  const wrong = names.findIndex((name) => typeof name !== "string");
+  if (!Array.isArray(labels) || wrong >= 0) throw new VitError("bad_argument", `labels: expected ${NAMES}, got ${show(names[wrong] ?? labels)}`);
   const twice = names.find((name, index) => names.indexOf(name) < index);
   if (twice === undefined) return names as string[];
   throw new VitError("bad_argument", `labels: expected each name once, got "${show(twice)}" twice`);
+}
+
+/** @internal A text's tokens as bytes. @throws {VitError} code `bad_argument`. */
+export function takeTokens(text: unknown, { vocabulary, max_tokens }: TextConfig, name: string): Uint8Array<ArrayBuffer> {
+  const ids = typeof text === "object" && text !== null ? Array.from(text as ArrayLike<unknown>) : [];
+  if (ids.length < 2 || ids.length > max_tokens) {
+    throw new VitError("bad_argument", `${name}: labels: expected the text's 2 to ${max_tokens} tokens, its first one among them, got ${ids.length || show(text)}`);
+  }
+  const wrong = ids.findIndex((id) => !(Number.isInteger(id) && (id as number) >= 0 && (id as number) < vocabulary));
+  if (wrong < 0) return Uint8Array.from(ids as number[]);
+  throw new VitError("bad_argument", `${name}: labels: expected tokens from 0 to ${vocabulary - 1}, got ${show(ids[wrong])}`);
 }
