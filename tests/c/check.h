@@ -88,7 +88,8 @@ static inline bool within(double got, double want, double tolerance) {
 
 static inline double largest(const float *x, size_t n) {
     double most = 0;
-    for (size_t i = 0; i < n; i++) most = fmax(most, fabs((double)x[i]));
+    for (size_t i = 0; i < n; i++)
+        if (fabs((double)x[i]) > most) most = fabs((double)x[i]);
     return most;
 }
 

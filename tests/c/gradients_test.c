@@ -102,9 +102,10 @@ static double twin_difference(const struct scene *s, struct twin *t, const vit_t
     return (loss[0] - loss[1]) / (2 * h);
 }
 
-/* Compares g·v with the twin's difference, where v is random in one tensor's parameters. */
+/* Compares g·v with the twin's difference, where v is random in one tensor's parameters. `most` is
+ * the largest gradient of all. */
 static void check_direction(const struct scene *s, struct twin *t, const vit_tensor *tensor,
-                            double *difference, uint64_t *seed) {
+                            double most, double *difference, uint64_t *seed) {
     const float *g = s->gradient + tensor->offset;
     double *v = doubles(tensor->count), along = 0, g_square = 0, v_square = 0;
     for (size_t i = 0; i < tensor->count; i++) {
@@ -113,7 +114,7 @@ static void check_direction(const struct scene *s, struct twin *t, const vit_ten
     }
     if (s->first) *difference = twin_difference(s, t, tensor, v);
     double want = *difference;
-    double floor = CANCELLED * fmax(1, largest(s->gradient, s->count)) * sqrt(v_square);
+    double floor = CANCELLED * fmax(1, most) * sqrt(v_square);
     double tolerance = CLOSE * sqrt(g_square * v_square) + floor;
     CHECK(within(along, want, tolerance), "%s, %s: %s: g·v is %.9g, the difference %.9g", s->name,
           s->kernels->name, tensor->name, along, want);
@@ -127,9 +128,10 @@ static void check_scene(struct scene *s) {
     double loss = step_from_zero(s), want = twin_batch_loss(s, &t);
     CHECK(within(loss, want, 2e-5 * fmax(1, fabs(want))), "%s: a loss of %.9g, want %.9g", s->name,
           loss, want);
+    double most = largest(s->gradient, s->count);
     for (size_t i = 0; i < vit_tensor_count(s->model); i++) {
         vit_tensor tensor = vit_tensor_at(s->model, i);
-        check_direction(s, &t, &tensor, &differences[i], &seed);
+        check_direction(s, &t, &tensor, most, &differences[i], &seed);
     }
     CHECK(guards_intact(s->gradient, s->count) &&
               guards_intact(s->logits, BATCH * vit_logits(&s->c)) &&
@@ -166,10 +168,10 @@ static void check_sum(struct scene *s) {
     step_from_zero(s);
     memcpy(once, s->gradient, s->count * sizeof *once);
     step(s);
+    double floor = CANCELLED * largest(once, s->count);
     for (size_t i = 0; i < vit_tensor_count(s->model); i++) {
         vit_tensor t = vit_tensor_at(s->model, i);
-        double tolerance =
-            CLOSE * largest(once + t.offset, t.count) + CANCELLED * largest(once, s->count);
+        double tolerance = CLOSE * largest(once + t.offset, t.count) + floor;
         for (size_t k = t.offset; k < t.offset + t.count; k++)
             CHECK(within(s->gradient[k], 2.0 * once[k], tolerance), "%s: %s: %g after %g", s->name,
                   t.name, (double)s->gradient[k], (double)once[k]);
@@ -263,10 +265,10 @@ static void check_smaller(struct scene *s) {
         vit_cross_entropy(s->dlogits, s->logits, s->labels, 1, K, 0, 1);
         vit_backward(s->model, i ? one.tape : s->tape, 1, s->dlogits, i ? small : s->gradient);
     }
+    double floor = CANCELLED * largest(small, s->count);
     for (size_t i = 0; i < vit_tensor_count(s->model); i++) {
         vit_tensor t = vit_tensor_at(s->model, i);
-        double tolerance =
-            CLOSE * largest(small + t.offset, t.count) + CANCELLED * largest(small, s->count);
+        double tolerance = CLOSE * largest(small + t.offset, t.count) + floor;
         CHECK_CLOSE(s->gradient + t.offset, small + t.offset, t.count, tolerance, t.name);
     }
     free(small), free(one.memory);

@@ -37,7 +37,7 @@ static const char *const WANTED[] = {"nothing", "maps", "the last map", "tokens"
 
 struct subject {
     const char *name;
-    size_t config;
+    size_t config, turn;
     const vit_model *model;
     float *images; /* MOST_IMAGES */
 };
@@ -95,7 +95,9 @@ static void check_config(size_t config, const struct vit_kernels *k, bool int8,
     vit_model *model = origin ? reopen_as(origin, int8, k) : NULL;
     REQUIRE(model, "%s: no model", CONFIGS[config].name);
     float *images = random_floats(MOST_IMAGES * image_floats(vit_model_config(model)), 1, &seed);
-    check(&(struct subject){CONFIGS[config].name, config, model, images});
+    static size_t met[CONFIGS_COUNT];
+    size_t turn = config + met[config]++;
+    check(&(struct subject){CONFIGS[config].name, config, turn, model, images});
     free(images);
     vit_close(model);
     vit_close(origin);
@@ -130,9 +132,16 @@ static void check_run(const struct subject *s, size_t batch, size_t state_batch,
     outputs_free(&alone);
 }
 
+/* Under sanitizers each batch meets two of the five wanted outputs, which change from model to model
+ * and from table to table. */
+static bool is_turn(const struct subject *s, size_t batch, int wants) {
+    return !SANITIZED || (s->turn + batch + (size_t)wants) % WANTS < 2;
+}
+
 static void check_parts(const struct subject *s) {
     for (size_t batch = 1; batch <= MOST_IMAGES; batch += 2)
         for (int wants = 0; wants < WANTS; wants++) {
+            if (!is_turn(s, batch, wants)) continue;
             check_run(s, batch, batch, wants);
             if (batch == MOST_IMAGES) check_run(s, batch, 2, wants);
         }
@@ -148,6 +157,7 @@ static vit_team *teams[TEAMS_COUNT];
 static void check_threads(const struct subject *s) {
     for (size_t batch = 1; batch <= MOST_IMAGES; batch += 2)
         for (int wants = MAPS; wants <= ALL; wants += ALL - MAPS) {
+            if (!is_turn(s, batch, wants)) continue;
             struct outputs alone = run(s, batch, batch, wants, NULL);
             for (size_t i = 0; i < 2; i++)
                 check_team(s, &alone, batch, batch, wants, teams[team_at(s, batch, wants, i)]);

@@ -78,7 +78,7 @@ static inline void twin_norm(double *y, const double *x, const double *gain, con
 
 static inline void twin_softmax(double *x, size_t n) {
     double most = -INFINITY, sum = 0;
-    for (size_t i = 0; i < n; i++) most = fmax(most, x[i]);
+    for (size_t i = 0; i < n; i++) most = x[i] > most ? x[i] : most;
     for (size_t i = 0; i < n; i++) sum += x[i] = exp(x[i] - most);
     for (size_t i = 0; i < n; i++) x[i] /= sum;
 }
@@ -134,10 +134,10 @@ twin_tensor(const struct twin *t, const char *format, ...) {
     char name[64];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(name, sizeof name, format, arguments);
+    size_t n = (size_t)vsnprintf(name, sizeof name, format, arguments);
     va_end(arguments);
-    for (size_t i = 0; i < t->tensors_count; i++)
-        if (strcmp(t->tensors[i].name, name) == 0) return t->p + t->tensors[i].offset;
+    for (size_t i = 0; i < t->tensors_count; i++) /* few names have the same end, so this is quick */
+        if (t->tensors[i].name[n] == 0 && strcmp(t->tensors[i].name, name) == 0) return t->p + t->tensors[i].offset;
     return NULL;
 }
 
