@@ -119,7 +119,7 @@ TEST("a run in bfloat16 learns a small task too, and gives the same bits again")
     memcpy(width, "\"width\": 64", 11); /* else all products are too small for bfloat16 */
     struct recipe recipe = recipe_of(json);
     recipe.epochs = 10;
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = SANITIZED; i < 2; i++) { /* AdamW as released alone */
         recipe.optimizer = OPTIMIZERS[i];
         recipe.precision = PRECISION_BFLOAT16;
         struct watcher watcher = {0};

@@ -136,8 +136,9 @@ twin_tensor(const struct twin *t, const char *format, ...) {
     va_start(arguments, format);
     size_t n = (size_t)vsnprintf(name, sizeof name, format, arguments);
     va_end(arguments);
-    for (size_t i = 0; i < t->tensors_count; i++) /* few names have the same end, so this is quick */
-        if (t->tensors[i].name[n] == 0 && strcmp(t->tensors[i].name, name) == 0) return t->p + t->tensors[i].offset;
+    for (size_t i = 0; i < t->tensors_count; i++) /* few names are as long, so this is quick */
+        if (t->tensors[i].name[n] == 0 && strcmp(t->tensors[i].name, name) == 0)
+            return t->p + t->tensors[i].offset;
     return NULL;
 }
 
