@@ -4,7 +4,8 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { VitError } from "../../dist/vit.js";
 import { folder as place, run, sharp } from "./command.mjs";
-import { farthest, modelPath, readTensors, rewritten, shared, slice } from "./golden.mjs";
+import { splitFile } from "../../web/base/safetensors.mjs";
+import { farthest, modelBytes, modelPath, readTensors, rewritten, shared, slice } from "./golden.mjs";
 import { load, rejects, ways } from "./support.mjs";
 
 const words = shared("words");
@@ -16,8 +17,10 @@ const MOST = 1e-4;
 const bytesOf = (name) => readFileSync(`${folder(name)}/model.safetensors`);
 const configOf = (name) => JSON.parse(readFileSync(`${folder(name)}/config.json`));
 
-function oracleOf(name) {
-  const all = readTensors(readFileSync(`${folder(name)}/oracle.safetensors`));
+const oracleOf = (name) => oracleIn(readFileSync(`${folder(name)}/oracle.safetensors`));
+
+function oracleIn(bytes) {
+  const all = readTensors(bytes);
   const rows = (tensor) => Array.from({ length: tensor.shape[0] }, (_, at) => slice(tensor, at));
   return { ...all, ids: rows(all.ids).map((row) => Array.from(row)), images: rows(all.images), similarity: rows(all.similarity) };
 }
@@ -27,8 +30,7 @@ const softmax = (logits) => {
   return powers.map((power) => power / powers.reduce((sum, one) => sum + one));
 };
 
-async function equalsOracle(vit, name) {
-  const oracle = oracleOf(name);
+async function equalsOracle(vit, name, oracle = oracleOf(name)) {
   const { embeds, width } = await vit.embedText(oracle.ids);
   assert.equal(width, oracle.text_embeds.shape[1]);
   assert.ok(farthest(embeds, oracle.text_embeds.values) <= MOST, "text_embeds");
@@ -41,6 +43,17 @@ async function equalsOracle(vit, name) {
     assert.deepEqual(classes.map((one) => one.label), classes.map(({ index }) => oracle.ids[index].join(" ")));
     for (const { index, p: got } of classes) assert.ok(Math.abs(got - p[index]) < 1e-6);
   }
+}
+
+for (const name of ["clip", "siglip"]) {
+  test(`${name}: embedText and labels give those of PyTorch's modules, with every build`, async () => {
+    const weights = modelBytes(`towers/${name}`), oracle = oracleIn(modelBytes(`towers/${name}.golden`));
+    const config = JSON.parse(splitFile(weights).header.__metadata__.config);
+    for (const way of ways) await equalsOracle(await load({ weights, config }, way), name, oracle);
+    if (!oracle.end_embeds) return;
+    const vit = await load({ weights, config: { ...config, text_config: { ...config.text_config, eos_token_id: 4 } } });
+    assert.ok(farthest((await vit.embedText(oracle.ids)).embeds, oracle.end_embeds.values) <= MOST, "of the first end");
+  });
 }
 
 for (const name of CASES) {
