@@ -57,14 +57,38 @@ static struct plan plan_of(const vit_config *c) {
     return p;
 }
 
+static struct text_plan text_plan_of(const vit_text_config *c) {
+    return (struct text_plan){.depth = c->depth > 0,
+                              .width = c->width,
+                              .heads = c->heads,
+                              .mlp_width = c->mlp_width,
+                              .vocabulary = c->vocabulary,
+                              .max_tokens = c->max_tokens,
+                              .offset = c->position_offset,
+                              .token_types = c->token_types,
+                              .projection = c->projection,
+                              .position = c->position,
+                              .final_norm = c->final_norm,
+                              .embedding_norm = c->embedding_norm,
+                              .encoder_proj = c->encoder_proj,
+                              .tied_head = c->tied_head,
+                              .head_bias = c->head_bias,
+                              .head_hidden = c->head_hidden,
+                              .projection_bias = c->projection_bias,
+                              .logit_bias = c->logit_bias};
+}
+
 static double least_floats(const vit_config *c) {
     static struct tensors tensors;
     struct plan plan = plan_of(c);
+    plan.texts[TEXT_DECODER] = text_plan_of(&c->decoder);
+    plan.texts[TEXT_TOWER] = text_plan_of(&c->text);
+    const size_t depths[] = {1, c->decoder.depth, c->text.depth};
     double floats = 0;
     tensors_make(&tensors, &plan);
     for (size_t i = 0; i < tensors.count; i++) {
         const struct tensor *t = &tensors.list[i];
-        double count = t->in_block ? (double)c->depth : 1;
+        double count = (double)(t->in_block ? c->depth : depths[t->in_texts]);
         for (size_t k = 0; k < t->rank; k++) count *= (double)t->shape[k];
         floats += count;
     }

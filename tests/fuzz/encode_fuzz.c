@@ -39,6 +39,7 @@ static void compare(const vit_model *a, const vit_model *b, float bound, const c
         EXPECT(same || isnan(x[i]) || !isfinite(most), "%s: %g, got %g", what, (double)x[i],
                (double)y[i]);
     }
+    run_texts(b, image, false, &seed);
     free(x);
     free(y);
     free(image);

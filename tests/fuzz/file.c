@@ -203,7 +203,10 @@ void file_map(struct made *made) {
     const char *comma = "";
     put(&out, "{\"family\":\"others\",\"strict\":%s,\"matrix_patches\":%s,\"transposed\":[%s]",
         p->no_ones ? "false" : "true", p->matrix_patches ? "true" : "false",
-        p->transposed ? "\"head.weight\"" : "");
+        !p->transposed ? ""
+        : p->texts[TEXT_TOWER].depth && p->texts[TEXT_TOWER].projection
+            ? "\"head.weight\",\"text.proj.weight\""
+            : "\"head.weight\"");
     put(&out, ",\"skipped\":[");
     for (size_t i = 0; i < all->count; i++) {
         if (*all->list[i].ours) continue;

@@ -23,6 +23,15 @@ enum pooling_kind {
     POOL_PRR,
     POOLS
 };
+/* A decoder, or a tower of texts beside images; depth 0: none. */
+struct text_plan {
+    size_t depth, width, heads, mlp_width, vocabulary, max_tokens, offset, token_types, projection;
+    size_t norm, activation, position, mask, pool; /* indices of their words */
+    size_t start, end, padding;
+    bool final_norm, embedding_norm, encoder_proj, tied_head, head_bias, head_hidden;
+    bool projection_bias, logit_bias, labels, scaled;
+};
+enum { TEXT_DECODER, TEXT_TOWER, TEXTS };
 struct plan {
     size_t image[2], patch[2], stride[2], channels, width, depth, heads, head_width, mlp_width,
         classes;
@@ -39,6 +48,7 @@ struct plan {
     bool mid_position, mlp_norm_after;
     size_t stem_layers, stem[6][2];
     size_t split, token_width; /* tokens_to_token: the index of its word */
+    struct text_plan texts[TEXTS];
     bool norm_in, patch_norm, norm_pre, fc_norm, patch_bias, head_bias, head_dist;
     size_t position_rows; /* in the file; 0: no positions are there */
     size_t resize;        /* an index of its word */
@@ -76,7 +86,8 @@ struct tensor {
     enum dtype type;
     enum role role;
     enum fill fill;
-    bool in_block;
+    bool in_block;                  /* of the image's blocks */
+    size_t in_texts;                /* in a block of texts[in_texts - 1] */
     int64_t begin_shift, end_shift; /* added to the offsets in the header, which lie then */
     uint64_t begin, bytes;          /* of the data, without these shifts */
 };

@@ -147,7 +147,14 @@ void expect_planned(const struct made *made, const vit_model *model) {
                  {"residual", c->residual, !p->no_residual},
                  {"final_norm", c->final_norm, p->final_norm},
                  {"int8", c->int8, p->int8},
-                 {"fc_norm", c->fc_norm, p->fc_norm}};
+                 {"fc_norm", c->fc_norm, p->fc_norm},
+                 {"decoder.depth", c->decoder.depth, p->texts[TEXT_DECODER].depth},
+                 {"decoder.width", c->decoder.width, p->texts[TEXT_DECODER].width},
+                 {"decoder.max_tokens", c->decoder.max_tokens, p->texts[TEXT_DECODER].max_tokens},
+                 {"decoder.vocabulary", c->decoder.vocabulary, p->texts[TEXT_DECODER].vocabulary},
+                 {"text.depth", c->text.depth, p->texts[TEXT_TOWER].depth},
+                 {"text.heads", c->text.heads, p->texts[TEXT_TOWER].heads},
+                 {"text.projection", c->text.projection, p->texts[TEXT_TOWER].projection}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         EXPECT(sizes[i].got == sizes[i].want, "%s: %zu, got %zu", sizes[i].key, sizes[i].want,
                sizes[i].got);
@@ -224,6 +231,7 @@ void open_and_run(const struct source *s, const struct vit_kernels *kernels) {
     if (affordable(model, 1)) {
         float *images = images_new(vit_model_config(model), 1, false, &seed);
         free(run_logits(model, images, 1, 1, NULL));
+        run_texts(model, images, false, &seed);
         free(images);
     }
     vit_close(model);

@@ -53,6 +53,9 @@ float *images_new(const vit_config *config, size_t batch, bool wild, uint64_t *s
  * refused. */
 float *run_logits(const vit_model *model, const float *images, size_t batch, size_t state_batch,
                   vit_team *team);
+/* Texts of random tokens about an image, which is finite, through all texts of the model, and texts
+ * that it writes. `plain`: results must be finite. */
+void run_texts(const vit_model *model, const float *image, bool plain, uint64_t *seed);
 bool same_bits(const float *a, const float *b, size_t n);
 bool finite_floats(const float *x, size_t n);
 /* Opens the file, which must be cheap, runs it once and closes it. */

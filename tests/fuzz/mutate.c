@@ -71,23 +71,66 @@ static uint64_t other(uint64_t n, struct tape *t) {
 
 #define AT(field) offsetof(struct plan, field)
 static const size_t SIZES[] = {
-    AT(image[0]),       AT(image[1]),     AT(patch[0]),     AT(patch[1]),       AT(channels),
-    AT(width),          AT(depth),        AT(heads),        AT(head_width),     AT(mlp_width),
-    AT(classes),        AT(class_tokens), AT(distillation), AT(registers),      AT(stem_layers),
-    AT(stem[0][0]),     AT(stem[1][0]),   AT(stem[0][1]),   AT(stem[5][0]),     AT(position_rows),
-    AT(width),          AT(mlp_width),    AT(classes),      AT(position_rows),  AT(pool_heads),
-    AT(pool_mlp_width), AT(rotary.base),  AT(token_width),  AT(rotary.grid[1]), AT(detections),
-    AT(head_hidden),    AT(stride[1])};
-static const size_t BOOLS[] = {
-    AT(final_norm),   AT(qkv_bias),       AT(qk_norm),        AT(layer_scale),  AT(per_head),
-    AT(labels),       AT(norm_in),        AT(patch_norm),     AT(norm_pre),     AT(fc_norm),
-    AT(patch_bias),   AT(head_bias),      AT(head_dist),      AT(transposed),   AT(int8),
-    AT(int8_outside), AT(per_head),       AT(int8_outside),   AT(no_residual),  AT(gated),
-    AT(mlp_norm),     AT(rotary.learned), AT(rotary.gridded), AT(mid_position), AT(mlp_norm_after)};
+    AT(image[0]),        AT(image[1]),        AT(patch[0]),    AT(patch[1]),
+    AT(channels),        AT(width),           AT(depth),       AT(heads),
+    AT(head_width),      AT(mlp_width),       AT(classes),     AT(class_tokens),
+    AT(distillation),    AT(registers),       AT(stem_layers), AT(stem[0][0]),
+    AT(stem[1][0]),      AT(stem[0][1]),      AT(stem[5][0]),  AT(position_rows),
+    AT(width),           AT(mlp_width),       AT(classes),     AT(position_rows),
+    AT(pool_heads),      AT(pool_mlp_width),  AT(rotary.base), AT(token_width),
+    AT(rotary.grid[1]),  AT(detections),      AT(head_hidden), AT(stride[1]),
+#define OF_TEXT(field) AT(texts[TEXT_DECODER].field), AT(texts[TEXT_TOWER].field)
+    OF_TEXT(depth),      OF_TEXT(width),      OF_TEXT(heads),  OF_TEXT(mlp_width),
+    OF_TEXT(vocabulary), OF_TEXT(max_tokens), OF_TEXT(offset), OF_TEXT(token_types),
+    OF_TEXT(projection), OF_TEXT(start),      OF_TEXT(padding)};
+static const size_t BOOLS[] = {AT(final_norm),
+                               AT(qkv_bias),
+                               AT(qk_norm),
+                               AT(layer_scale),
+                               AT(per_head),
+                               AT(labels),
+                               AT(norm_in),
+                               AT(patch_norm),
+                               AT(norm_pre),
+                               AT(fc_norm),
+                               AT(patch_bias),
+                               AT(head_bias),
+                               AT(head_dist),
+                               AT(transposed),
+                               AT(int8),
+                               AT(int8_outside),
+                               AT(per_head),
+                               AT(int8_outside),
+                               AT(no_residual),
+                               AT(gated),
+                               AT(mlp_norm),
+                               AT(rotary.learned),
+                               AT(rotary.gridded),
+                               AT(mid_position),
+                               AT(mlp_norm_after),
+                               OF_TEXT(final_norm),
+                               OF_TEXT(embedding_norm),
+                               OF_TEXT(encoder_proj),
+                               OF_TEXT(tied_head),
+                               OF_TEXT(head_bias),
+                               OF_TEXT(head_hidden),
+                               OF_TEXT(projection_bias),
+                               OF_TEXT(logit_bias),
+                               OF_TEXT(labels)};
 static const struct {
     size_t at, count;
-} WORDS[] = {{AT(norm), 2},    {AT(activation), 6}, {AT(position), POSITIONS}, {AT(pool), POOLS},
-             {AT(prepare), 4}, {AT(resize), 5},     {AT(rotary.places), 3},    {AT(split), 3}};
+} WORDS[] = {{AT(norm), 2},
+             {AT(activation), 6},
+             {AT(position), POSITIONS},
+             {AT(pool), POOLS},
+             {AT(prepare), 4},
+             {AT(resize), 5},
+             {AT(rotary.places), 3},
+             {AT(split), 3},
+             {AT(texts[TEXT_DECODER].position), 3},
+             {AT(texts[TEXT_TOWER].position), 3},
+             {AT(texts[TEXT_DECODER].mask), 2},
+             {AT(texts[TEXT_TOWER].pool), 3}};
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
 /* Keeps the plan so small that the generator can write it down, with no 0 to divide by. */
@@ -107,6 +150,10 @@ static void keep_small(struct plan *p) {
     for (int i = 0; i < 6; i++)
         if (p->stem[i][1] == 0) p->stem[i][1] = 1;
     if (p->heads == 0) p->heads = 1;
+    for (int i = 0; i < TEXTS; i++) {
+        if (p->texts[i].depth > 3) p->texts[i].depth = 3;
+        if (p->texts[i].vocabulary > 200) p->texts[i].labels = false;
+    }
 }
 
 void mutate_plan(struct made *made, struct tape *t) {

@@ -158,7 +158,8 @@ static void draw_positions(struct plan *p, struct tape *t) {
     if (prefix) {
         size_t kind = tape_below(t, 4);
         if (kind == 1) p->position_rows = N;
-        if (kind == 2 && p->registers && !p->distillation) p->position_rows = 1 + N;
+        if (kind == 2 && p->registers && !p->distillation && !p->mid_position)
+            p->position_rows = 1 + N;
     }
     p->resized = tape_chance(t, 5);
     if (p->resized) p->position_rows += side * side - N;
@@ -190,10 +191,45 @@ static void draw_mapped(struct plan *p, struct tape *t) {
     p->channels_last = p->matrix_patches && tape_bool(t);
 }
 
+static void draw_text(struct text_plan *p, struct tape *t) {
+    static const size_t WIDTHS[] = {8, 1, 2, 3, 4, 5, 7, 9, 12, 16};
+    p->depth = 1 + tape_chance(t, 3);
+    p->heads = 1 + tape_below(t, 4);
+    p->width = p->heads * WIDTHS[tape_below(t, 10)];
+    p->mlp_width = 8 + tape_below(t, 30);
+    p->vocabulary = 2 + tape_below(t, 40);
+    p->max_tokens = 6 + tape_below(t, 9);
+    p->norm = tape_chance(t, 3);
+    p->activation = tape_below(t, 6);
+    p->position = tape_below(t, 3);
+    if (p->position == 2) p->width = 4 * p->heads; /* sincos_halves */
+    if (p->position != 1 && tape_chance(t, 3)) p->offset = 1 + tape_below(t, 4);
+    if (tape_chance(t, 3)) p->token_types = 1 + tape_below(t, 3);
+    if (tape_chance(t, 2)) p->projection = 1 + tape_below(t, 20);
+    p->mask = tape_below(t, 2);
+    p->pool = tape_below(t, 3);
+    p->start = tape_below(t, p->vocabulary);
+    p->end = tape_below(t, p->vocabulary);
+    p->padding = tape_below(t, p->vocabulary);
+    bool *const bools[] = {&p->embedding_norm, &p->encoder_proj,    &p->tied_head,  &p->head_hidden,
+                           &p->labels,         &p->projection_bias, &p->logit_bias, &p->scaled,
+                           &p->head_bias,      &p->final_norm};
+    for (size_t i = 0; i < sizeof bools / sizeof *bools; i++) *bools[i] = tape_bool(t);
+}
+
+static void draw_texts(struct plan *p, struct tape *t) {
+    size_t kind = tape_below(t, 12);
+    if (kind == 9 || kind == 10) draw_text(&p->texts[TEXT_DECODER], t);
+    if (kind == 9 || kind == 11) draw_text(&p->texts[TEXT_TOWER], t);
+    p->texts[TEXT_DECODER].mask = 0; /* causal */
+}
+
 /* ---- Files that Vitrine does not promise to read ------------------------ */
 
 static const char *may_fail(const struct plan *p) {
-    if (p->parts > 1 && (p->int8 || (p->int8_outside && (p->split || p->pool == POOL_ATTENTION))))
+    bool texts = p->texts[TEXT_DECODER].depth || p->texts[TEXT_TOWER].depth;
+    bool outside = p->split || p->pool == POOL_ATTENTION || texts;
+    if (p->parts > 1 && (p->int8 || (p->int8_outside && outside)))
         return "int8 in one of several sources";
     if (p->transposed && p->int8_outside) return "int8 in a head that is transposed";
     bool beside = p->position == RELATIVE || p->position == ROTARY;
@@ -216,6 +252,7 @@ void plan_draw(struct plan *p, struct tape *t) {
     draw_positions(p, t);
     draw_writing(p, t);
     draw_mapped(p, t);
+    draw_texts(p, t);
     p->may_fail = may_fail(p);
 }
 
@@ -296,16 +333,17 @@ static void put_sizes(struct json_text *out, const struct plan *p) {
     if (p->head_hidden) PUT(out, ",\"head_hidden\":%zu", p->head_hidden);
 }
 
+static const char *const ACTIVATIONS[] = {"gelu", "gelu_tanh", "quick_gelu",
+                                          "relu", "tanh",      "silu"};
+static const char *const BOOLS[] = {"false", "true"};
+
 static void put_words(struct json_text *out, const struct plan *p) {
-    static const char *const ACTIVATIONS[] = {"gelu", "gelu_tanh", "quick_gelu",
-                                              "relu", "tanh",      "silu"};
     static const char *const WHERE[] = {"learned",  "none",     "sincos1d",
                                         "sincos2d", "relative", "rotary"};
     static const char *const HOW[] = {"class",    "mean",       "attention", "max",
                                       "mean_max", "class_mean", "prr"};
     static const char *const RESIZES[] = {"by_family", "antialias", "plain", "offset",
                                           "align_corners"};
-    static const char *const BOOLS[] = {"false", "true"};
     PUT(out, ",\"norm\":\"%s\",\"activation\":\"%s\"", p->norm ? "post" : "pre",
         ACTIVATIONS[p->activation]);
     PUT(out, ",\"position\":\"%s\",\"position_resize\":\"%s\"", WHERE[p->position],
@@ -340,6 +378,38 @@ static void put_rotary(struct json_text *out, const struct plan *p) {
         PUT(out, ",\"rotary_grid\":[%zu,%zu]", p->rotary.grid[0], p->rotary.grid[1]);
 }
 
+static void put_text(struct json_text *out, const char *key, const struct text_plan *p) {
+    static const char *const POSITIONS_OF[] = {"learned", "sincos1d", "sincos_halves"};
+    static const char *const MASKS[] = {"causal", "none"};
+    static const char *const HOW[] = {"end", "largest", "last"};
+    PUT(out, ",\"%s\":{\"depth\":%zu,\"width\":%zu,\"heads\":%zu,\"mlp_width\":%zu", key, p->depth,
+        p->width, p->heads, p->mlp_width);
+    PUT(out, ",\"vocabulary\":%zu,\"max_tokens\":%zu,\"position_offset\":%zu", p->vocabulary,
+        p->max_tokens, p->offset);
+    PUT(out, ",\"token_types\":%zu,\"projection\":%zu,\"norm\":\"%s\",\"activation\":\"%s\"",
+        p->token_types, p->projection, p->norm ? "post" : "pre", ACTIVATIONS[p->activation]);
+    PUT(out, ",\"position\":\"%s\",\"mask\":\"%s\",\"pool\":\"%s\"", POSITIONS_OF[p->position],
+        MASKS[p->mask], HOW[p->pool]);
+    PUT(out, ",\"start\":%zu,\"end\":%zu,\"padding\":%zu", p->start, p->end, p->padding);
+    const struct {
+        const char *key;
+        bool value;
+    } bools[] = {{"final_norm", p->final_norm},
+                 {"embedding_norm", p->embedding_norm},
+                 {"encoder_proj", p->encoder_proj},
+                 {"tied_head", p->tied_head},
+                 {"head_bias", p->head_bias},
+                 {"head_hidden", p->head_hidden},
+                 {"projection_bias", p->projection_bias},
+                 {"logit_bias", p->logit_bias}};
+    for (size_t i = 0; i < sizeof bools / sizeof *bools; i++)
+        PUT(out, ",\"%s\":%s", bools[i].key, BOOLS[bools[i].value]);
+    if (p->scaled) PUT(out, ",\"embedding_scale\":2.5");
+    for (size_t i = 0; p->labels && i < p->vocabulary; i++)
+        PUT(out, "%s\"\\u00e4%zu\"", i ? "," : ",\"labels\":[", i);
+    PUT(out, p->labels ? "]}" : "}");
+}
+
 size_t plan_json(char *text, size_t room, const struct plan *p) {
     struct json_text out = {text, room, 0};
     PUT(&out, "{\"norm_eps\":1e-%d", p->variant ? 5 : 6);
@@ -353,6 +423,8 @@ size_t plan_json(char *text, size_t room, const struct plan *p) {
             p->split == 1 ? "transformer" : "performer", p->token_width);
     if (p->labels) put_labels(&out, p);
     put_prepare(&out, p);
+    if (p->texts[TEXT_DECODER].depth) put_text(&out, "decoder", &p->texts[TEXT_DECODER]);
+    if (p->texts[TEXT_TOWER].depth) put_text(&out, "text", &p->texts[TEXT_TOWER]);
     if (p->variant) PUT(&out, ",\"temperature\":1.5,\"uncertain_below\":0.25");
     PUT(&out, "}");
     return out.size;

@@ -216,6 +216,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         float *images = images_new(vit_model_config(model), IMAGES, wild_image, &seed);
         struct subject subject = {model, images, masks, wants, fill != HUGE_NUMBERS && !wild_image};
         check(&subject, &tape);
+        if (!wild_image) run_texts(model, images, subject.plain, &seed);
         if (fill == PLAIN && !wild_image) check_tables(&subject, &source);
         check_bad_image(model, &tape);
         free(images);

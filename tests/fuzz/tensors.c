@@ -93,6 +93,16 @@ static void add_attention(struct tensors *all, const struct plan *p) {
     if (!p->per_head) add_pair(all, MATRIX, "attn.proj", D, A, true);
 }
 
+/* Puts a prefix before the names of all tensors from `first` on. */
+static void add_prefix(struct tensors *all, size_t first, const char *prefix) {
+    char name[NAME_ROOM];
+    for (; first < all->count; first++) {
+        struct tensor *t = &all->list[first];
+        snprintf(name, sizeof name, "%.40s%.100s", prefix, t->name);
+        memcpy(t->name, name, sizeof name);
+    }
+}
+
 static void add_block(struct tensors *all, const struct plan *p, size_t index) {
     size_t first = all->count, D = p->width, M = p->mlp_width;
     char name[NAME_ROOM];
@@ -104,12 +114,9 @@ static void add_block(struct tensors *all, const struct plan *p, size_t index) {
     if (p->mlp_norm) add_pair(all, GAIN, "mlp.norm", M, 0, true);
     add_pair(all, MATRIX, "mlp.fc2", D, M, true);
     if (p->layer_scale) ADD(GAIN, "ls2.gamma", D);
-    for (; first < all->count; first++) {
-        struct tensor *t = &all->list[first];
-        snprintf(name, sizeof name, "blocks.%zu.%.100s", index, t->name);
-        memcpy(t->name, name, sizeof name);
-        t->in_block = true;
-    }
+    snprintf(name, sizeof name, "blocks.%zu.", index);
+    add_prefix(all, first, name);
+    for (; first < all->count; first++) all->list[first].in_block = true;
 }
 
 static void add_pooling(struct tensors *all, const struct plan *p) {
@@ -134,11 +141,57 @@ static void add_objects(struct tensors *all, const struct plan *p) {
         }
 }
 
+static void add_text_block(struct tensors *all, const struct text_plan *p, size_t which, size_t E,
+                           size_t index) {
+    size_t first = all->count, D = p->width;
+    char name[NAME_ROOM];
+    add_pair(all, GAIN, "norm1", D, 0, true);
+    add_pair(all, MATRIX, "attn.qkv", 3 * D, D, true);
+    add_pair(all, MATRIX, "attn.proj", D, D, true);
+    if (which == TEXT_DECODER) {
+        add_pair(all, GAIN, "cross_norm", D, 0, true);
+        add_pair(all, MATRIX, "cross.q", D, D, true);
+        add_pair(all, MATRIX, "cross.kv", 2 * D, p->encoder_proj ? D : E, true);
+        add_pair(all, MATRIX, "cross.proj", D, D, true);
+    }
+    add_pair(all, GAIN, "norm2", D, 0, true);
+    add_pair(all, MATRIX, "mlp.fc1", p->mlp_width, D, true);
+    add_pair(all, MATRIX, "mlp.fc2", D, p->mlp_width, true);
+    snprintf(name, sizeof name, "blocks.%zu.", index);
+    add_prefix(all, first, name);
+    for (; first < all->count; first++) all->list[first].in_texts = which + 1;
+}
+
+/* E: the width of an image's tokens. */
+static void add_text(struct tensors *all, const struct text_plan *p, size_t which, size_t E) {
+    size_t first = all->count, D = p->width, V = p->vocabulary;
+    bool decoder = which == TEXT_DECODER;
+    ADD(MATRIX, "token_embed.weight", V, D);
+    if (p->position == 0) ADD(VECTOR, "pos_embed", 1, p->max_tokens + p->offset, D);
+    if (p->token_types) ADD(VECTOR, "type_embed.weight", p->token_types, D);
+    if (p->embedding_norm) add_pair(all, GAIN, "embed_norm", D, 0, true);
+    if (decoder && p->encoder_proj) add_pair(all, MATRIX, "encoder_proj", D, E, true);
+    for (size_t i = 0; i < p->depth; i++) add_text_block(all, p, which, E, i);
+    if (p->final_norm) add_pair(all, GAIN, "norm", D, 0, true);
+    if (decoder && p->head_hidden) {
+        add_pair(all, MATRIX, "pre_logits", D, D, true);
+        add_pair(all, GAIN, "pre_logits.norm", D, 0, true);
+    }
+    if (decoder && !p->tied_head) ADD(MATRIX, "head.weight", V, D);
+    if (decoder && p->head_bias) ADD(VECTOR, "head.bias", V);
+    if (!decoder && p->projection)
+        add_pair(all, MATRIX, "proj", p->projection, D, p->projection_bias);
+    if (!decoder) ADD(VECTOR, "logit_scale", 1);
+    if (!decoder && p->logit_bias) ADD(VECTOR, "logit_bias", 1);
+    add_prefix(all, first, decoder ? "decoder." : "text.");
+}
+
 /* ---- As other code may have them ----------------------------------------- */
 
-/* Cuts queries, keys and values into three tensors, or into queries and the others. */
-static void cut(struct tensors *all, size_t index, size_t parts) {
-    uint64_t third = all->list[index].shape[0] / 3;
+/* Cuts queries, keys and values into three tensors, or into queries and the others; keys and values
+ * of `kinds` 2 into two. */
+static void cut(struct tensors *all, size_t index, size_t kinds, size_t parts) {
+    uint64_t each = all->list[index].shape[0] / kinds;
     char ours[NAME_ROOM];
     if (all->count + parts > TENSORS_MOST) return;
     memcpy(ours, all->list[index].ours, sizeof ours);
@@ -148,16 +201,18 @@ static void cut(struct tensors *all, size_t index, size_t parts) {
         if (i) *part = all->list[index];
         snprintf(part->name, NAME_ROOM, "%.120s part %zu", ours, i);
         part->part = i;
-        part->shape[0] = third * (i && parts == 2 ? 2 : 1);
+        part->shape[0] = each * (i ? kinds - parts + 1 : 1);
     }
 }
 
 static void reshape(struct tensor *t, const struct plan *p) {
-    if (p->no_ones && t->role == VECTOR && t->rank == 3 && t->shape[0] == 1) {
+    bool resized_mid = p->resized && !strcmp(t->ours, "mid_pos_embed");
+    if (p->no_ones && t->role == VECTOR && t->rank == 3 && t->shape[0] == 1 && !resized_mid) {
         t->shape[0] = t->shape[1], t->shape[1] = t->shape[2];
         t->rank--;
     }
-    if (p->transposed && !strcmp(t->ours, "head.weight")) {
+    bool transposed = !strcmp(t->ours, "head.weight") || !strcmp(t->ours, "text.proj.weight");
+    if (p->transposed && transposed) {
         uint64_t rows = t->shape[0];
         t->shape[0] = t->shape[1], t->shape[1] = rows;
     }
@@ -172,7 +227,8 @@ static void change(struct tensors *all, const struct plan *p) {
     char name[NAME_ROOM];
     for (size_t i = 0, count = all->count; i < count; i++) {
         reshape(&all->list[i], p);
-        if (p->parts > 1 && strstr(all->list[i].ours, "qkv.")) cut(all, i, p->parts);
+        if (p->parts > 1 && strstr(all->list[i].ours, "qkv.")) cut(all, i, 3, p->parts);
+        if (p->parts > 1 && strstr(all->list[i].ours, "cross.kv.")) cut(all, i, 2, 2);
     }
     for (size_t i = 0; i < all->count; i++) {
         snprintf(name, sizeof name, "%s%.140s", PREFIXES[p->prefix], all->list[i].name);
@@ -194,6 +250,8 @@ void tensors_make(struct tensors *all, const struct plan *p) {
     if (K) add_pair(all, MATRIX, "head", K, hidden ? hidden : p->width, p->head_bias);
     if (p->classes && p->detections) add_objects(all, p);
     if (p->head_dist) add_pair(all, MATRIX, "head_dist", p->classes, p->width, true);
+    for (size_t i = 0; i < TEXTS; i++)
+        if (p->texts[i].depth) add_text(all, &p->texts[i], i, p->width);
     for (size_t i = 0; i < all->count; i++) {
         memcpy(all->list[i].ours, all->list[i].name, NAME_ROOM);
         all->list[i].parts = 1;
