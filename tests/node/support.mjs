@@ -6,14 +6,12 @@ import { afterEach } from "node:test";
 import { Vit } from "../../dist/vit.js";
 import { modelPath } from "./golden.mjs";
 
-/** The builds that this engine can run. In some engines relaxed SIMD computes wrong results. */
-export const variants = [];
-for (const variant of ["relaxed", "simd128", "scalar"]) {
-  await Vit.load(modelPath("per_head"), { variant }).then(
-    (vit) => void (variants.push(variant), vit.dispose()),
-    (error) => assert.equal(error.code, "unsupported", error),
-  );
-}
+/** The builds that this engine can run. In some engines relaxed SIMD computes wrong results; the others run in all. */
+export const variants = ["simd128", "scalar"];
+await Vit.load(modelPath("per_head"), { variant: "relaxed" }).then(
+  (vit) => void (variants.unshift("relaxed"), vit.dispose()),
+  (error) => assert.equal(error.code, "unsupported", error),
+);
 
 let copies = 0;
 /** A new copy of the package, which has loaded nothing yet. */

@@ -27,26 +27,25 @@ test("the signs are turned digits where a file has only digits, and other labels
 });
 
 const bytesOf = (model) => new Uint8Array(readFileSync(new URL(`../../weights/${model}.safetensors`, import.meta.url)));
-const images = validation?.slice(0, 400) ?? [];
+const images = validation?.slice(0, full ? 400 : 200) ?? [];
 const variant = "simd128";
 
-// Each model learns one of both; npm run test:full teaches both to each.
-for (const [model, many] of [["digits", true], ["digits-stem", false]]) {
+for (const model of ["digits", "digits-stem"]) {
   const weights = bytesOf(model), before = skip ? undefined : await rightBy(weights, images, { variant });
 
-  if (many || full) test(`${model}: five signs by eight examples each are read, and at most one digit in 200 is lost`, { skip }, async () => {
+  if (full) test(`${model}: five signs by eight examples each are read, and at most one digit in 200 is lost`, { skip }, async () => {
     const { taught, asked } = signsOf(rows, WRITER, [..."0123456789"]);
     const drawn = ({ label, strokes }) => ({ label, image: { strokes, width: 280, height: 280 } });
     const { signs, after } = await lesson(weights, { taught: taught.map(drawn), asked: asked.map(drawn) }, images, { variant });
     assert.ok(signs >= 0.95, `${signs} of the signs`);
-    assert.ok(before - after <= 0.005, `${before} of the digits before, ${after} after`);
+    assert.ok(before - after < 0.0051, `${before} of the digits before, ${after} after`);
   });
 
-  if (!many || full) test(`${model}: after three stars, later stars are read, other things are not known, and the digits stay`, { skip }, async () => {
+  test(`${model}: after three stars, later stars are read, other things are not known, and the digits stay`, { skip }, async () => {
     const { signs, doubted, unknown, after } = await lesson(weights, signByThree("star"), images, { variant });
     assert.ok(signs >= 0.95 && doubted <= 0.05, `${signs} of the stars, ${doubted} in doubt`);
     assert.ok(unknown >= 0.9, `${unknown} of other things`);
-    assert.ok(before - after <= 0.005, `${before} of the digits before, ${after} after`);
+    assert.ok(before - after < 0.0051, `${before} of the digits before, ${after} after`);
   });
 }
 
