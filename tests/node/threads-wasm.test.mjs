@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { after, describe, test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { importTypescript } from "../../web/scripts/typescript.mjs";
+import { rounds } from "./full.mjs";
 
 const dist = new URL("../../dist/", import.meta.url);
 const digits = readFileSync(new URL("../../weights/digits.safetensors", import.meta.url));
@@ -165,7 +166,7 @@ for (const variant of ["simd128", "relaxed"]) {
       const started = new Int32Array(new SharedArrayBuffer(4));
       const worker = new Worker(helpers, { eval: true, workerData: { module, started } });
       after(() => worker.terminate());
-      for (let round = 1; round <= 2000; round++) {
+      for (let round = 1; round <= rounds(2000); round++) {
         const memory = new WebAssembly.Memory({ initial: 16, maximum: 32, shared: true });
         const { exports } = new WebAssembly.Instance(module, { env: { memory, emscripten_notify_memory_growth() {} } });
         exports._initialize();
