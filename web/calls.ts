@@ -263,6 +263,8 @@ export interface Detection {
   /** (detection tokens, 4): the column and the row of each box's centre, its width and its height, as shares of `input`. */
   boxes: Float32Array;
   grid: [rows: number, columns: number];
+  /** Of `input`, in pixels: the photo's own, if the config's `prepare` has `edges` and the options no size. */
+  size: [rows: number, columns: number];
   /** (C,H,W): the prepared image, as the model got it. Left out with `keepInput: false`. */
   input: Float32Array;
   /** Where `input` lies in the source, in the source's pixels. */

@@ -2,33 +2,53 @@
 import type { Attention } from "./attention.js";
 import type { DetectedObject, Detection, DetectOptions } from "./calls.js";
 import type { VitConfig } from "./config.js";
-import type { Result } from "./engine/model.js";
+import type { Result, Wants } from "./engine/model.js";
 import type { Shape } from "./engine/shape.js";
 import { show, VitError } from "./errors.js";
+import type { Picture } from "./images.js";
 
 /** Numbers of a box: the column and the row of its centre, its width and its height. */
 const BOX = 4;
 
+/** Lengths are multiples of it. */
+const STEP = 16;
+
+/** A photo's own size by the config's `edges`, with the roundings of YOLOS's code. Python rounds halves to even. */
+function sizeOf({ rows, columns }: { readonly rows: number; readonly columns: number }, [short, long]: readonly [number, number]) {
+  const least = Math.min(rows, columns), most = Math.max(rows, columns), exact = Math.min(short, (long * least) / most);
+  const side = exact % 1 === 0.5 ? 2 * Math.round(exact / 2) : Math.round(exact);
+  const other = rows <= columns && rows === side ? columns : Math.floor((exact * most) / least);
+  const [a, b] = [side, other].map((length) => Math.max(STEP, length - (length % STEP))) as [number, number];
+  return rows <= columns ? [a, b] as const : [b, a] as const;
+}
+
 /**
  * The likeliest class of each detection token, by a softmax with "no object" that is then left out.
  *
- * @param run what a model with detection tokens and a head gave
+ * @param layers whose attention is kept
+ * @param sized the model's shape for images of a size, or of the options' size
  */
 export async function detected(
-  run: Promise<readonly Result[]> | undefined,
-  { classes, labels }: Readonly<VitConfig>,
-  { detections, prefix, grid }: Shape,
-  { threshold = 0.9 }: DetectOptions,
-  attentionOf: (maps: Result["attention"]) => Attention | undefined,
+  picture: Promise<Picture>,
+  options: DetectOptions,
+  layers: number[],
+  { classes, labels, prepare }: Readonly<VitConfig>,
+  sized: (size?: readonly [number, number]) => Shape,
+  run: (shape: Shape, wants: Omit<Wants, "size">) => Promise<readonly Result[]>,
+  attentionOf: (maps: Result["attention"], shape: Shape) => Attention | undefined,
 ): Promise<Detection> {
+  const { detections, depth } = sized(), { threshold = 0.9 } = options;
   if (detections === 0) throw new VitError("unsupported", "detect: this model has no detection tokens; use classify or embed");
-  if (!run) throw new VitError("unsupported", "detect: this model has no head, so it finds no objects; use embed");
+  if (classes === 0) throw new VitError("unsupported", "detect: this model has no head, so it finds no objects; use embed");
   if (!(typeof threshold === "number" && threshold >= 0 && threshold <= 1)) {
     throw new VitError("bad_option", `threshold: expected 0 to 1, got ${show(threshold)}`);
   }
-  const [output] = await run, { logits: all, input, placement, views, milliseconds } = output!;
-  const { left, top, width, height } = placement;
-  const attention = attentionOf(output!.attention), size = grid[0] * grid[1], first = prefix - detections;
+  const ready = await picture, edges = prepare?.kind === "photo" && !options.size && "rows" in ready && prepare.edges;
+  const shape = sized(edges ? sizeOf(ready, edges) : undefined), { rows, columns, prefix, grid } = shape;
+  const views = depth > 0 && !layers.includes(depth - 1);
+  const [output] = await run(shape, { attention: layers, tokens: false, views, ...(options.keepInput === false && { bare: true }) });
+  const { logits: all, input, placement, views: seen, milliseconds } = output!, { left, top, width, height } = placement;
+  const attention = attentionOf(output!.attention, shape), size = grid[0] * grid[1], first = prefix - detections;
   const scores = classes + 1, each = scores + BOX;
   const logits = new Float32Array(detections * scores), boxes = new Float32Array(detections * BOX);
   const objects: DetectedObject[] = [];
@@ -46,7 +66,7 @@ export async function detected(
       index,
       p,
       box: { left: left + (x - across / 2) * width, top: top + (y - down / 2) * height, width: across * width, height: down * height },
-      map: views?.slice(at * size, (at + 1) * size) ?? attention?.fromPrefix(first + at) ?? new Float32Array(size),
+      map: seen?.slice(at * size, (at + 1) * size) ?? attention?.fromPrefix(first + at) ?? new Float32Array(size),
       token: first + at,
     });
   }
@@ -55,6 +75,7 @@ export async function detected(
     logits,
     boxes,
     grid: [...grid],
+    size: [rows, columns],
     ...(input && { input }),
     placement,
     ...(attention && { attention }),

@@ -309,13 +309,13 @@ export class Vit {
   }
 
   async #detect(image: ImageInput, options: DetectOptions): Promise<Detection> {
-    const shape = resized(this.#model.shape, options.size, this.config);
-    const { depth, classes, detections } = shape, layers = attentionLayers(options.attention ?? false, depth);
-    const views = depth > 0 && !layers.includes(depth - 1);
-    const wants = { attention: layers, tokens: false, views, ...(options.keepInput === false && { bare: true }) };
-    const run = detections > 0 && classes > 0 ? this.#run([image], shape, wants, options.signal) : undefined;
-    run?.catch(() => {}); // whoever awaits it gets the error
-    return (await textBundle()).detected(run, this.config, shape, options, (maps) => maps && this.#attention(maps, layers, shape));
+    const { signal } = options, sized = (size = options.size) => resized(this.#model.shape, size, this.config);
+    const picture = this.#picture(image, sized()), layers = attentionLayers(options.attention ?? false, this.config.depth);
+    return this.#hold(signal, async () => (await textBundle()).detected(
+      picture, options, layers, this.config, sized,
+      (shape, wants) => this.#runAll([image], shape, wants, signal, picture),
+      (maps, shape) => maps && this.#attention(maps, layers, shape),
+    ));
   }
 
   /**
@@ -339,8 +339,7 @@ export class Vit {
   async #read(image: ImageInput, options: ReadOptions): Promise<TextBundle.Writing> {
     if (options.force) options.force = Array.from(options.force); // the caller may change it
     const shape = resized(this.#model.shape, options.size, this.config);
-    const picture = toPicture(image, [shape.channels, shape.rows, shape.columns], nameOf(0, 1));
-    picture.catch(() => {}); // whoever awaits it gets the error
+    const picture = this.#picture(image, shape);
     return new Promise((resolve, reject) => {
       this.#hold(undefined, async () => {
         const writing = (await textBundle()).write(this, this.#plan, this.#generation, options, picture, shape, (...turn) => this.#turn(...turn));
@@ -377,6 +376,13 @@ export class Vit {
     return new Attention(maps ?? new Float32Array(), layers, shape, labelled);
   }
 
+  /** Begins to copy an image. */
+  #picture(image: ImageInput, { channels, rows, columns }: Shape): Promise<Picture> {
+    const picture = toPicture(image, [channels, rows, columns], nameOf(0, 1));
+    picture.catch(() => {}); // whoever awaits it gets the error
+    return picture;
+  }
+
   async #run(
     images: readonly ImageInput[],
     shape: Shape,
@@ -384,7 +390,7 @@ export class Vit {
     signal: AbortSignal | undefined,
   ): Promise<Result[]> {
     const all = listOf(images);
-    return this.#hold(signal, () => this.#runAll(all, shape, { ...wants, size: [shape.rows, shape.columns] }, signal));
+    return this.#hold(signal, () => this.#runAll(all, shape, wants, signal));
   }
 
   /** Keeps the model while the work lasts. */
@@ -403,10 +409,11 @@ export class Vit {
   async #runAll(
     all: readonly ImageInput[],
     shape: Shape,
-    wants: Wants,
+    some: Omit<Wants, "size">,
     signal: AbortSignal | undefined,
+    ready?: Promise<Picture>,
   ): Promise<Result[]> {
-    const { channels, rows, columns } = shape;
+    const { channels, rows, columns } = shape, wants: Wants = { ...some, size: [rows, columns] };
     const size = batchSize(shape, wants);
     const outputs: Result[] = [];
     for (let first = 0; first < all.length; first += size) {
@@ -414,7 +421,7 @@ export class Vit {
       signal?.throwIfAborted();
       const pictures = Promise.all(
         all.slice(first, first + size).map((image, index) =>
-          toPicture(image, [channels, rows, columns], nameOf(first + index, all.length)),
+          ready ?? toPicture(image, [channels, rows, columns], nameOf(first + index, all.length)),
         ),
       );
       const copied = first + size < all.length; // because the next batch overwrites these maps

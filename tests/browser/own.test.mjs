@@ -21,7 +21,7 @@ const DINO = [
 const DETECTOR = (() => {
   const { header, data } = splitFile(readFileSync(new URL("../golden/yolos/own.safetensors", import.meta.url)));
   const config = JSON.parse(header.__metadata__.vitrine);
-  const prepare = { kind: "photo", resize: [8, 12], fit: "contain", crop: [8, 12], fill: [128, 128, 128], mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5] };
+  const prepare = { kind: "photo", resize: [8, 12], crop: [8, 12], edges: [32, 48], mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5] };
   const metadata = { ...header.__metadata__, vitrine: JSON.stringify({ ...config, prepare, untrained: true }) };
   return { name: "detector.safetensors", mimeType: "", buffer: Buffer.from(joinFile({ ...header, __metadata__: metadata }, data)) };
 })();

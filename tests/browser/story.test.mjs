@@ -35,7 +35,7 @@ describe("the story", { skip }, () => {
     assert.equal(Number(await page.locator("#steps").textContent()), CHAPTERS.length - 1, "the page for teachers is no step");
   });
 
-  test("the page's script is at most 45 kB gzipped before the first prediction, and 155 kB in all, in any one language; what trains is 45 kB more, what reads other code's files 42.7, what runs texts and objects 21.2", async () => {
+  test("the page's script is at most 45 kB gzipped before the first prediction, and 155 kB in all, in any one language; what trains is 45 kB more, what reads other code's files 42.7, what runs texts and objects 21.4", async () => {
     const assets = new URL("../../build/page/assets/", import.meta.url);
     const sizes = readdirSync(assets).filter((name) => name.endsWith(".js"))
       .map((name) => [name, gzipSync(readFileSync(new URL(name, assets)), { level: 9 }).length]);
@@ -50,7 +50,7 @@ describe("the story", { skip }, () => {
     const reading = sizes.filter(([name]) => /^(foreign|pickle|impostors|structure|settings|examples)-/.test(name));
     assert.ok(reading.length === 6 && sum(reading) <= 42_700, `${sum(reading)}: ${reading}`);
     const texts = sizes.filter(([name]) => /^(text|entities|decoders)-/.test(name));
-    assert.ok(texts.length === 3 && sum(texts) <= 21_200, `${sum(texts)}: ${texts}`);
+    assert.ok(texts.length === 3 && sum(texts) <= 21_400, `${sum(texts)}: ${texts}`);
     const others = sum(sizes) - sum(languages) - sum(training) - sum(reading) - sum(texts);
     const english = sum(sizes.filter(([name]) => name.startsWith("en-")));
     for (const [name, size] of languages) // a language takes English's place

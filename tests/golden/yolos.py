@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Golden vectors of YOLOS (Fang et al., arXiv:2106.00666): tests/golden/yolos/.
 
-    python3 tests/golden/yolos.py [FOLDER]    PyTorch, from 1.13 on
+    python3 tests/golden/yolos.py [FOLDER]    PyTorch, from 1.13 on, and Pillow, from 9.1 on
 
 A model of make.py's blocks whose tokens are the class token, the patches, then detection tokens. After
 each block but the last it may add positions again, and two MLPs read the detection tokens. Each of CASES
@@ -11,13 +11,19 @@ NAME.safetensors         the model; its config in __metadata__.vitrine if the fi
 NAME.golden.safetensors  all F32: images (B,C,H,W), logits (B,n,K+5): K+1 scores, then a box of 0 to 1;
                          attention (B·L,h,T,T), hidden (B,L,T,D) and tokens (B,T,D) with the detection
                          tokens before the patches, as here
+
+Those of PHOTO have photos too: NAME.photos.safetensors has for each of PHOTOS its rows and columns, those of
+the image that it becomes, and logits (photos,n,K+5).
 """
+
+import fractions
 
 import json
 import pathlib
 import sys
 
 import torch
+from PIL import Image
 from torch import nn
 import torch.nn.functional as F
 
@@ -37,6 +43,12 @@ CASES = {
     "hustvl": (False, dict(SMALL, depth=3, mid_position=True, image_size=[16, 8], position_size=[8, 20],
                            position_resize="plain", norm_eps=1e-6, GRID=[2, 5])),
 }
+
+PHOTO = ["transformers_mid", "hustvl"]
+# Rows and columns, and the lengths of the shorter and at most of the longer side. Each length is then reduced
+# to a multiple of 16.
+PHOTOS, EDGES = [(40, 30), (17, 50), (90, 40), (33, 33), (32, 70)], (32, 53)
+MEAN, STD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
 
 
 class Mlp(nn.Module):
@@ -99,6 +111,35 @@ def in_order(tokens, n, dim):
     return lambda x: x.index_select(dim, torch.tensor(order))
 
 
+def own_size(rows, columns):
+    ratio = fractions.Fraction(max(rows, columns), min(rows, columns))
+    shorter = min(fractions.Fraction(EDGES[0]), EDGES[1] / ratio)
+    sides = [length // 16 * 16 for length in [round(shorter), int(shorter * ratio)]]
+    return sides if rows <= columns else sides[::-1]
+
+
+def photo(rows, columns):
+    data = bytes((7 * x + 13 * y + 29 * c + x * y) % 256 for y in range(rows) for x in range(columns) for c in range(3))
+    return Image.frombytes("RGB", (columns, rows), data)
+
+
+def prepared(image, rows, columns):
+    image = image.resize((columns, rows), Image.Resampling.BILINEAR)
+    values = torch.tensor(list(image.getdata()), dtype=torch.float64).reshape(1, rows, columns, 3) / 255
+    return ((values - torch.tensor(MEAN)) / torch.tensor(STD)).permute(0, 3, 1, 2)
+
+
+def find(model, patch):
+    """→ sizes (photos,4) and logits (photos,n,K+5)"""
+    sizes, logits = [], []
+    for rows, columns in PHOTOS:
+        size = own_size(rows, columns)
+        model.image = [side // patch for side, patch in zip(size, patch)]
+        sizes.append([rows, columns, *size])
+        logits.append(model(prepared(photo(rows, columns), *size))[0])
+    return dict(sizes=torch.tensor(sizes), logits=torch.stack(logits))
+
+
 NAMES = VIT + [
     (r"det_token", "embeddings.detection_tokens"),
     (r"mid_pos_embed", "encoder.mid_position_embeddings"),
@@ -131,6 +172,9 @@ def make(folder, name, own, case, seed):
         tensors = behind("vit.", renamed(tensors, NAMES, QKV), ["class_", "bbox_"])
     write_safetensors(folder / f"{name}.safetensors", {n: ("F32", t) for n, t in tensors.items()}, metadata)
     write_safetensors(folder / f"{name}.golden.safetensors", {n: ("F32", t) for n, t in results.items()})
+    if name in PHOTO:
+        found = find(model, case["patch_size"])
+        write_safetensors(folder / f"{name}.photos.safetensors", {n: ("F32", t) for n, t in found.items()})
 
 
 def main():

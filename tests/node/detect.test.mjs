@@ -42,7 +42,7 @@ function yolosFolder({ path, write }, { name = "transformers", processor = PROCE
 
 const PROCESSOR = {
   image_processor_type: "YolosImageProcessor", format: "coco_detection", do_resize: true, do_rescale: true, do_normalize: true, do_pad: true,
-  image_mean: [0.485, 0.456, 0.406], image_std: [0.229, 0.224, 0.225], resample: 2, size: { shortest_edge: 800, longest_edge: 1333 },
+  image_mean: [0.485, 0.456, 0.406], image_std: [0.229, 0.224, 0.225], resample: 2, size: { shortest_edge: 32, longest_edge: 53 },
 };
 
 function sourceOf(name, t) {
@@ -140,22 +140,63 @@ test("a config of a model that detects is refused if another key contradicts it"
 
 // ---- The form of transformers ---------------------------------------------------
 
-test("a photo keeps its proportions in the model's image, and boxes lie in the photo's pixels", async (t) => {
-  const vit = await load(yolosFolder(folder(t)), { variant });
-  const photo = picture(40, 40, 3);
-  const { prepare } = vit.config;
-  assert.deepEqual([prepare.resize, prepare.fit, prepare.crop], [[8, 12], "contain", [8, 12]]);
-  const { placement, boxes, objects, input } = await vit.detect(photo, { threshold: 0 });
-  assert.deepEqual(placement, { left: -10, top: 0, width: 60, height: 40 });
-  for (let row = 0; row < 8; row++) assert.ok(Math.abs(input[row * 12]) < 1e-6, "the mean fills the sides");
-  for (const { box, token } of objects) {
-    const [x, , width] = boxes.subarray((token - 1) * 4);
-    assert.ok(Math.abs(box.left - (-10 + (x - width / 2) * 60)) < 1e-4);
+/** tests/golden/yolos.py's photos. */
+function photoOf(height, width) {
+  const data = new Uint8Array(height * width * 3);
+  for (let i = 0; i < data.length; i++) {
+    const c = i % 3, x = Math.floor(i / 3) % width, y = Math.floor(i / 3 / width);
+    data[i] = 7 * x + 13 * y + 29 * c + x * y; // modulo 256
   }
+  return { data, width, height };
+}
+
+test("each photo has a size of its own, and PyTorch's scores at that size, with boxes in the photo's pixels", async (t) => {
+  for (const name of ["transformers_mid", "hustvl"]) {
+    const { sizes, logits: wanted } = readTensors(readFileSync(new URL(`../golden/yolos/${name}.photos.safetensors`, import.meta.url)));
+    const weights = MODELS[name] ? yolosFolder(folder(t), { name }) : modelPath(`yolos/${name}`);
+    const own = MODELS[name] ? {} : { ...TOLD[name], image_size: [8, 20] }, { prepare } = (await load({ weights, config: own }, { variant })).config;
+    assert.deepEqual([prepare.resize, prepare.crop, prepare.edges], [[8, 20], [8, 20], name === "hustvl" ? [800, 1333] : [32, 53]]);
+    for (const way of ways) {
+      const vit = await load({ weights, config: { ...own, prepare: { ...prepare, edges: [32, 53] } } }, way);
+      for (let at = 0; at < sizes.shape[0]; at++) {
+        const [rows, columns, ...size] = slice(sizes, at), want = slice(wanted, at), photo = photoOf(rows, columns);
+        const found = await vit.detect(photo, { threshold: 0, attention: [0] });
+        const { scores, boxes } = answers({ logits: want, attention: new Float32Array() }, { ...vit.config, depth: 1 }, 0);
+        assert.deepEqual([found.size, found.grid, found.input.length], [size, size.map((side) => side / 4), 3 * size[0] * size[1]]);
+        assert.ok(farthest(found.logits, scores) <= NEAR, `${name}: scores of ${rows}×${columns}`);
+        assert.ok(farthest(found.boxes, boxes) <= NEAR, `${name}: boxes of ${rows}×${columns}`);
+        assert.deepEqual(found.placement, { left: 0, top: 0, width: columns, height: rows });
+        assert.equal(found.attention.tokens, 4 + size[0] * size[1] / 16);
+        for (const { box, map, token } of found.objects) {
+          const [x, y, width, height] = boxes.slice((token - 1) * 4);
+          assert.ok(farthest([box.left, box.top], [(x - width / 2) * columns, (y - height / 2) * rows]) < 1e-3);
+          assert.equal(map.length, size[0] * size[1] / 16);
+        }
+        const again = await vit.detect(found.input, { size, threshold: 0 });
+        assert.deepEqual(again.logits, found.logits, "its values, at that size");
+      }
+      assert.deepEqual((await vit.detect(photoOf(40, 30), { size: [16, 8] })).size, [16, 8], "the caller's size");
+      assert.deepEqual((await vit.detect(photoOf(3, 900))).size, [16, 48], "a strip");
+      await rejects(() => vit.detect(new Float32Array(5)), "bad_image", /expected a Float32Array of 480 values/);
+    }
+  }
+});
+
+test("sizes of YOLOS's processor are read in each form, and those that say too little are refused by name", async (t) => {
+  const { prepare } = (await load(yolosFolder(folder(t)), { variant })).config;
   const stretched = await load(yolosFolder(folder(t), { processor: { ...PROCESSOR, size: { height: 16, width: 8 } } }), { variant });
   assert.deepEqual([stretched.config.image_size, stretched.config.position_size], [[16, 8], [8, 12]]);
-  const old = { ...PROCESSOR, size: 800, max_size: 1333, feature_extractor_type: "YolosFeatureExtractor", image_processor_type: undefined };
+  const old = { ...PROCESSOR, size: 32, max_size: 53, feature_extractor_type: "YolosFeatureExtractor", image_processor_type: undefined };
   assert.deepEqual((await load(yolosFolder(folder(t), { processor: old }), { variant })).config.prepare, prepare);
+  const whole = { ...old, size: 800, max_size: undefined };
+  assert.deepEqual((await load(yolosFolder(folder(t), { processor: whole }), { variant })).config.prepare.edges, [800, 1333]);
+  for (const [change, message] of [
+    [{ size: { shortest_edge: 800 } }, /^preprocessor: size: expected a shortest_edge and a longest_edge, or a height and a width, got /],
+    [{ size: { max_height: 8, max_width: 8 } }, /^preprocessor: size: expected/],
+    [{ pad_size: { height: 64, width: 64 } }, /^preprocessor: pad_size: not known here/],
+  ]) {
+    await rejects(() => load(yolosFolder(folder(t), { processor: { ...PROCESSOR, ...change } }), { variant }), "bad_config", message);
+  }
 });
 
 test("its authors' YOLOS of published sizes asks for nothing: positions tell the grid, and pixels beyond it are left out", async () => {
@@ -166,7 +207,8 @@ test("its authors' YOLOS of published sizes asks for nothing: positions tell the
   const { header: { __metadata__, ...entries } } = splitFile(modelBytes("yolos/hustvl"));
   const { config, family, assumed } = await load({ weights: sized(50 * 83), config: { heads: 3 } });
   assert.deepEqual([family, config.image_size, config.position_resize], ["hustvl's YOLOS", [200, 332], "plain"]);
-  assert.ok(assumed.includes("image_size"));
+  assert.ok(["image_size", "prepare"].every((key) => assumed.includes(key)));
+  assert.equal(config.prepare.crop.join(), "200,332");
   const other = (await load({ weights: sized(32 * 54), config: { heads: 3, image_size: [40, 61] } })).config;
   assert.deepEqual([other.position_size, other.patch_stride], [[128, 216], [4, 4]]);
 });
@@ -224,7 +266,7 @@ test("the command prints objects and draws them, one with its own map", { skip }
   const [report] = JSON.parse(await printed([...args, "--json", "--maps", "--out", here.at("boxes.png"), file]));
   assert.deepEqual(report.objects.map(({ map }) => Float32Array.from(map)), objects.map(({ map }) => map));
   const { width, height } = await sharp(here.at("boxes.png")).metadata();
-  assert.deepEqual([width, height], [672, 448]);
+  assert.deepEqual([width, height], [448, 448], "of 32×32");
   await printed([...args, "--object", "1", "--out", here.at("one.png"), file]);
   assert.notDeepEqual(readFileSync(here.at("one.png")), readFileSync(here.at("boxes.png")));
   await refused([...args, "--threshold", "2", file], 2, /^vitrine: --threshold: expected 0 to 1, got "2"\n$/);

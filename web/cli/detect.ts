@@ -80,7 +80,7 @@ async function find(tools: Tools, { options, only, maps }: Plan, read: PhotoResu
   if (only !== undefined && only >= objects.length) {
     return { file, error: `--object: expected one of the ${objects.length} objects, counted from 0, got ${only}` };
   }
-  if (out !== undefined) await draw(out, tools, options.size, found, only === undefined ? objects : [objects[only]!]);
+  if (out !== undefined) await draw(out, tools, found, only === undefined ? objects : [objects[only]!]);
   const told = objects.map(({ map, ...object }) => ({ ...object, ...(maps && { map: Array.from(map) }) }));
   return { file, ...(out !== undefined && { out }), objects: told, grid, placement, milliseconds };
 }
@@ -94,14 +94,13 @@ const escaped = (text: string): string => text.replace(/[&<>"]/g, (sign) => `&#$
 async function draw(
   path: string,
   { vit, photos }: Tools,
-  size: DetectOptions["size"],
-  { input, grid, placement }: Detection,
+  { input, grid, size, placement }: Detection,
   objects: readonly DetectedObject[],
 ): Promise<void> {
   const hottest = objects.map(({ map }) => map.reduce((a, b) => Math.max(a, b), 0) || 1);
   const values = Float32Array.from({ length: grid[0] * grid[1] }, (_, at) =>
     objects.reduce((most, { map }, index) => Math.max(most, map[at]! / hottest[index]!), 0));
-  const picture = overlay(input, { ...vit.config, ...(size && { image_size: size }) }, { values, grid });
+  const picture = overlay(input, { ...vit.config, image_size: size }, { values, grid });
   const across = picture.width / placement.width, down = picture.height / placement.height;
   const letters = Math.max(12, Math.round(Math.min(picture.width, picture.height) / 32));
   const drawn = objects.map(({ label, p, box }, index) => {

@@ -13,8 +13,9 @@ export interface Shape {
   gridCols: number;
 }
 
-export function shapeOf(config: Readonly<VitConfig> | undefined): Shape {
-  const [rows, cols] = config?.image_size ?? [28, 28];
+/** @param size the image's own, if it is not the config's */
+export function shapeOf(config: Readonly<VitConfig> | undefined, size: readonly [number, number] | undefined = config?.image_size): Shape {
+  const [rows, cols] = size ?? [28, 28];
   const [patchRows, patchCols] = config?.patch_size ?? [4, 4];
   const [down, across] = config?.patch_stride ?? [patchRows, patchCols];
   return {

@@ -41,7 +41,7 @@ export interface Family {
   /** Further open keys of a model without class token and registers. */
   readonly openWithoutPrefix?: Family["open"];
   /** Keys that people choose although no tensor shows the choice. The usual value is used, and reported. */
-  readonly assumed?: readonly ("image_size" | "norm_eps" | "activation" | "pool" | "norm" | "position")[];
+  readonly assumed?: readonly ("image_size" | "norm_eps" | "activation" | "pool" | "norm" | "position" | "prepare")[];
   /**
    * The heads of published models whose heads are not 64 wide, by their width; 0: the error asks
    * for them. Without this list it always asks.
@@ -53,6 +53,8 @@ export interface Family {
   readonly normsTwice?: boolean;
   /** What makes its patches, if its code has more for that than a projection: `channels`, `patch_size`, and further keys. */
   readonly patches?: (tensors: Tensors) => { readonly channels: number; readonly patch_size: readonly [number, number] } & Json;
+  /** How its code prepares photos. */
+  readonly prepare?: (width: unknown, image: readonly [number, number]) => Json;
   /** The order of a patch's pixels, if the patches' projection may be a matrix. */
   readonly patchOrder?: VitConfig["patch_order"];
   /** Whether attention with one head as wide as the token has no projection, and means include the prefix. */

@@ -63,8 +63,8 @@ const FILTERS = { 0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic" } as c
 /** Keys that do not change a classifier's pixels. */
 const HARMLESS = new Set(["do_convert_rgb", "do_reduce_labels", "do_reduce_zero_label"]);
 const STEPS = new Set(["do_resize", "do_center_crop", "do_rescale", "do_normalize"]);
-/** What YOLOS's does beyond the others' steps follows from the image's size, or is for training. */
-const PADDING = new Set(["do_pad", "pad_size", "max_size", "do_convert_annotations"]);
+/** What YOLOS's does beyond the others' steps: of one photo it pads nothing. */
+const PADDING = new Set(["do_pad", "max_size", "do_convert_annotations"]);
 const OTHER_STEPS = /^(do_|pad_|max_|size_divis)|^(offset|rescale_offset|use_square_size)$/;
 
 /** @param type the model's, whose processor is used if the file names no class. */
@@ -77,8 +77,9 @@ export function prepareOf(p: Json, config: Json, type: ModelType | undefined): P
     }
   }
   const processor = name ? meaning("image_processor_type", name, PROCESSORS, "preprocessor") : VIT;
-  const sizes = processor === YOLOS ? yolosSizes(p, processor, config)
-    : processor === CONVNEXT ? convNextSizes(p, processor) : sizesOf(p, processor);
+  const own = processor === YOLOS ? yolosSizes : processor === CONVNEXT ? convNextSizes : undefined;
+  if (own && !flag(p, "do_resize", true)) throw refusal("do_resize", "expected true, got false");
+  const sizes = (own ?? sizesOf)(p, processor, config);
   const interpolation = meaning("resample", p.resample ?? processor.resample, FILTERS, "preprocessor");
   const photo: Photo = { kind: "photo", ...sizes, ...standardisationOf(p, processor, config), interpolation };
   if (!name) askForClass(p);
@@ -104,7 +105,7 @@ function className(p: Json, config: Json, type: ModelType | undefined): string |
   return wordOf(name).replace(/(FeatureExtractor|ImageProcessor(Fast|Pil)?)$/, "");
 }
 
-type Sizes = Pick<Photo, "resize" | "fit" | "crop" | "crop_at" | "fill">;
+type Sizes = Pick<Photo, "resize" | "crop" | "crop_at" | "edges">;
 
 function sizesOf(p: Json, processor: Processor): Sizes {
   const square = flag(p, "default_to_square", processor.square);
@@ -123,29 +124,24 @@ function sizesOf(p: Json, processor: Processor): Sizes {
   return { resize, crop: side(crop), crop_at: "floor" };
 }
 
-/**
- * A height and a width stretch the photo. Else its proportions stay, as its own code keeps them, and what is left of the
- * model's image is filled with the mean, as its own code fills up a batch.
- */
+/** A height and a width stretch the photo. Else each photo has a size of its own. */
 function yolosSizes(p: Json, processor: Processor, config: Json): Sizes {
   const size = p.size ?? processor.size;
-  if (!flag(p, "do_resize", true)) throw refusal("do_resize", "expected true, got false");
   if (isObject(size) && size.height != null) return sizesOf({ ...p, do_center_crop: false }, processor);
-  if (!isLength(size) && !(isObject(size) && isLength(size.shortest_edge))) sizeOf("size", size, false); // it is refused
-  const image = pair(config.image_size);
-  if (!Array.isArray(image) || image.length !== 2 || !image.every(isLength)) {
-    throw refusal("size", "expected an image_size in the config beside a shortest_edge, got none");
+  const { shortest_edge, longest_edge } = isLength(size) ? { shortest_edge: size, longest_edge: p.max_size ?? 1333 } : objectOr(size, {});
+  if (!isLength(shortest_edge) || !isLength(longest_edge)) {
+    throw refusal("size", `expected a shortest_edge and a longest_edge, or a height and a width, got ${show(JSON.stringify(size))}`);
   }
-  const { mean } = standardisationOf(p, processor, config);
-  const fill = mean.map((each) => Math.min(255, Math.max(0, 255 * each)));
-  return { resize: image as unknown as Pair, fit: "contain", crop: side(image as unknown as Pair), fill };
+  return withEdges(pair(config.image_size ?? [512, 864]) as Pair, [shortest_edge, longest_edge]);
 }
+
+/** Images of this size, but for photos whose own size follows from `edges`. */
+export const withEdges = (image: Pair, edges: Pair): Sizes => ({ resize: image, crop: image, edges });
 
 /** Below a size of 384, the middle is cut out. crop_pct is its share of the resized photo. */
 function convNextSizes(p: Json, processor: Processor): Sizes {
   const size = sizeOf("size", p.size ?? processor.size, false);
   if (typeof size !== "number") throw refusal("size", "expected a shortest_edge, got a height and a width");
-  if (!flag(p, "do_resize", true)) throw refusal("do_resize", "expected true, got false");
   if (flag(p, "do_center_crop", false)) throw refusal("do_center_crop", "expected none, got true");
   if (size >= 384) return { resize: [size, size], crop: size };
   return { resize: Math.floor(size / share("preprocessor", p.crop_pct ?? 0.875)), crop: size, crop_at: "floor" };

@@ -81,7 +81,9 @@ class Completion {
   complete(): Completed {
     const sizes = isWhole(this.#given) ? {} : this.#sizes();
     const fixed = this.#fixed(sizeOf(sizes.channels ?? this.#given.channels));
-    const found = Object.entries({ ...sizes, ...fixed, prepare: null }); // no tensor shows how to prepare pixels
+    const { width, image_size }: Json = { ...sizes, ...this.#given };
+    const prepare = this.#checkpoint.family.prepare?.(width, pairOf(image_size)) ?? null; // no tensor shows it
+    const found = Object.entries({ ...sizes, ...fixed, prepare });
     const missing = found.filter(([key, value]) => value !== undefined && !this.#isGiven(key));
     return { config: { ...Object.fromEntries(missing), ...this.#given }, assumed: this.#assumed };
   }
@@ -290,7 +292,7 @@ class Completion {
       if (gated && key === "activation") continue;
       if (open[key] && !this.#isGiven(key)) throw askFor(key, open[key]);
     }
-    for (const key of ["norm", "norm_eps", "activation", "position"] as const) if (this.#assumes(key)) this.#assume(key);
+    for (const key of ["norm", "norm_eps", "activation", "position", "prepare"] as const) if (this.#assumes(key)) this.#assume(key);
     const isMatrix = checkpoint.tensor("patch_embed.proj.weight")?.shape.length === 2;
     const made = family.patches?.(checkpoint);
     const patch_order = isMatrix && !made ? family.patchOrder ?? "channels_last" : undefined;

@@ -38,9 +38,10 @@ export function choosePatch(
   canvas: HTMLCanvasElement,
   state: { model?: State["model"]; view: Pick<State["view"], "patch"> },
   choose: (row: number, col: number, pressed: boolean) => void,
+  imageSize: () => readonly [number, number] | undefined = () => undefined,
 ): void {
   const size = () => {
-    const { gridRows, gridCols } = shapeOf(state.model?.config);
+    const { gridRows, gridCols } = shapeOf(state.model?.config, imageSize());
     return [gridRows, gridCols] as const;
   };
   const point = (event: MouseEvent, pressed: boolean) =>

@@ -3,7 +3,7 @@ import { paintScale } from "../colour.ts";
 import { fillChoices, listenToChoices, showChoices } from "../choices.ts";
 import { element as find, h, inNextFrame, onChosen } from "../dom.ts";
 import { type ModelFile, MODELS } from "../models.ts";
-import { choosePatch } from "../figure/cells.ts";
+import { choosePatch, nearestCell } from "../figure/cells.ts";
 import { shapeOf } from "../pixels.ts";
 import { addTime, buildReader, type Notice } from "../reader.ts";
 import { inWords, isOfLine } from "../remedy.ts";
@@ -124,7 +124,7 @@ const reader = buildReader<Wanted, Loaded & Wanted & { seconds: number }, Readin
   async read(model) {
     const { photo, reading: last } = state, reading = await read(state, photo!);
     reading.patches ??= last?.version === reading.version ? last.patches : undefined;
-    if (state.view.map === "similarity") reading.patches ??= (await model.embed(photo!.source)).patches;
+    if (state.view.map === "similarity") reading.patches ??= (await model.embed(photo!.source, reading.size && { size: reading.size })).patches;
     return reading;
   },
   answered(reading, version) {
@@ -133,6 +133,8 @@ const reader = buildReader<Wanted, Loaded & Wanted & { seconds: number }, Readin
       const first = state.reading?.version !== version;
       state.reading = reading;
       state.object = undefined;
+      const { gridRows, gridCols } = shapeOf(state.model?.config, reading!.size);
+      state.view.patch = nearestCell(state.view.patch, gridRows, gridCols);
       if (first && !camera) announce();
     }
     if (camera) state.version++; // because the next frame is another picture
@@ -378,7 +380,7 @@ for (const id of ["photo", "similarity"]) {
     if (state.reading?.objects) chooseObject(pressed ? undefined : show.objectAt(state, row, col));
     if (pressed || view.map === "patch" || view.map === "similarity" || model.config.classes === 0)
       redraw();
-  });
+  }, () => state.reading?.size);
 }
 canvas("photo").addEventListener("pointerleave", () => chooseObject(undefined));
 onLanguage(rename);

@@ -31,8 +31,8 @@ export async function read(state: OwnState, photo: Photo): Promise<Reading> {
   if (model.config.detections > 0) {
     const { untrained } = model.config;
     const found = await model.detect(photo.source, { threshold: untrained ? 0 : LEAST, attention });
-    const { input, placement, milliseconds } = found, objects = untrained ? found.objects.slice(0, TOP) : found.objects;
-    return { version, objects, input, placement, result: { attention: found.attention! }, milliseconds };
+    const { input, placement, size, milliseconds } = found, objects = untrained ? found.objects.slice(0, TOP) : found.objects;
+    return { version, objects, input, placement, size, result: { attention: found.attention! }, milliseconds };
   }
   const answer = await model.classify(photo.source, { topK: TOP, attention });
   const { input, placement, milliseconds, uncertain } = answer;

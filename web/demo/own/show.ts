@@ -24,7 +24,7 @@ function fit(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
 /** Draws the part of the photo that the model saw, at the photo's own resolution. */
 export function drawPhoto(canvas: HTMLCanvasElement, state: OwnState): void {
   const { photo, model, reading } = state;
-  const shape = shapeOf(model?.config);
+  const shape = shapeOf(model?.config, reading?.size);
   canvas.parentElement!.style.aspectRatio = model ? `${shape.cols} / ${shape.rows}` : "";
   const cropped = !model || model.config.prepare?.kind === "photo";
   if (!cropped && reading?.input) return drawInput(canvas, reading.input, shape, state.dark);
@@ -63,7 +63,7 @@ function similarity({ model, reading, view }: OwnState): Float32Array | undefine
   const { patches } = reading, { width } = model.config, [row, col] = view.patch;
   const vector = (index: number) => patches.subarray(index * width, (index + 1) * width);
   const dot = (a: Float32Array, b: Float32Array) => a.reduce((sum, value, i) => sum + value * b[i], 0);
-  const one = vector(row * shapeOf(model.config).gridCols + col), length = Math.sqrt(dot(one, one));
+  const one = vector(row * shapeOf(model.config, reading.size).gridCols + col), length = Math.sqrt(dot(one, one));
   return Float32Array.from({ length: patches.length / width }, (_, index) => {
     const other = vector(index);
     return dot(one, other) / (length * Math.sqrt(dot(other, other)) || 1);
@@ -90,7 +90,7 @@ export function drawOverlay(canvas: HTMLCanvasElement, state: OwnState): Scale |
   if (!map) return undefined;
   const { view } = state;
   const object = chosenObject(state);
-  const { gridRows, gridCols } = shapeOf(state.model?.config);
+  const { gridRows, gridCols } = shapeOf(state.model?.config, state.reading?.size);
   const scale = scaleOfView(state)!;
   const [width, height] = [canvas.width / gridCols, canvas.height / gridRows];
   context.globalAlpha = view.strength;
@@ -119,7 +119,7 @@ function boxOf({ placement }: Reading, { box }: DetectedObject) {
 
 /** The smallest object over a patch, by its place among the reading's. */
 export function objectAt({ reading, model }: OwnState, row: number, col: number): number | undefined {
-  const { gridRows, gridCols } = shapeOf(model?.config), x = (col + 0.5) / gridCols, y = (row + 0.5) / gridRows;
+  const { gridRows, gridCols } = shapeOf(model?.config, reading?.size), x = (col + 0.5) / gridCols, y = (row + 0.5) / gridRows;
   const over = (reading?.objects ?? []).map((object, index) => ({ index, ...boxOf(reading!, object) }))
     .filter(({ left, top, width, height }) => x >= left && x <= left + width && y >= top && y <= top + height);
   return over.sort((a, b) => a.width * a.height - b.width * b.height)[0]?.index;
@@ -161,7 +161,7 @@ export function scaleLabels({ view }: OwnState, scale: Scale | undefined): [stri
 export function describe(state: OwnState): string {
   const map = chosenMap(state);
   if (!map) return explain(state);
-  return `${explain(state)} ${mostOf(map, shapeOf(state.model?.config).gridCols)}`;
+  return `${explain(state)} ${mostOf(map, shapeOf(state.model?.config, state.reading?.size).gridCols)}`;
 }
 
 /** What a visitor can do when there is no photo. */
@@ -249,7 +249,7 @@ function rowFor(label: string, p: number, best: boolean, parts: HTMLElement[]): 
 function drawSimilarity(canvas: HTMLCanvasElement, state: OwnState): void {
   const { view, dark } = state, map = similarity(state);
   if (!map) return;
-  const { gridRows, gridCols } = shapeOf(state.model?.config);
+  const { gridRows, gridCols } = shapeOf(state.model?.config, state.reading?.size);
   const least = map.reduce((a, b) => Math.min(a, b), 1);
   canvas.setAttribute("aria-label", ownWords().cosines(decimal(least, 2)));
   paint(canvas, gridRows, gridCols, (row, col) => {

@@ -1,4 +1,4 @@
-import type { Attention, Class, DetectedObject, Placement } from "vitrine";
+import type { Attention, Class, DetectedObject, Detection, Placement } from "vitrine";
 import type { Store } from "../reader.ts";
 import type { MapKind, View } from "../state.ts";
 import type { Photo } from "./photo.ts";
@@ -13,6 +13,8 @@ export interface Reading {
   /** The time of the run. */
   milliseconds: number;
   placement: Placement;
+  /** Of `input`, if detection chose it by the photo. */
+  size?: Detection["size"];
   /** The most probable classes; undefined without a head. */
   classes?: Class[];
   /** What detection tokens found; undefined if the model has none. */
