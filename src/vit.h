@@ -343,12 +343,12 @@ vit_status vit_open_end(vit_model **out, vit_loader *loader, vit_error *why);
 /* Makes a model for images of another size, rows and columns. It shares the weights of `model`, which
  * must be closed after it, and serves for running only: it has no vit_parameters. Positions are
  * resized from those of the file, as position_resize says, or computed again; so the results are
- * those of the file opened with this image_size, to the bit. Its config says how photos of this size
- * are prepared: their resized lengths keep their proportion to the crop. vit_model_json is that of
- * `model`.
+ * those of the file opened with this image_size, to the bit. Relative positions are resized here
+ * alone. Its config says how photos of this size are prepared: their resized lengths keep their
+ * proportion to the crop. vit_model_json is that of `model`.
  * → *out: the model, which the caller closes; NULL on failure.
- * Errors: VIT_BAD_CONFIG if `position` is relative, which fits one size, or if the config cannot have
- * this image_size; VIT_NO_MEMORY. */
+ * Errors: VIT_BAD_CONFIG if positions are relative and position_resize is not for them, or if the
+ * config cannot have this image_size; VIT_NO_MEMORY. */
 vit_status vit_model_resize(vit_model **out, const vit_model *model, const size_t size[2],
                             vit_error *why);
 

@@ -65,7 +65,7 @@ export interface EmbedOptions {
   attention?: boolean | readonly number[];
   /**
    * The size of the model's image in this call; the config's `image_size` by default. Sides are whole
-   * numbers of patches. Not of models with relative positions. Photos are resized by as much as the image is.
+   * numbers of patches. Photos are resized by as much as the image is.
    */
   size?: readonly [rows: number, columns: number];
   /** `false` leaves `input` out of the results, which for 200 photos of 224×224 pixels is 115 MB. */
@@ -304,7 +304,7 @@ export function listOf(images: readonly ImageInput[]): ImageInput[] {
 /** @internal The model's shape for images of the size that the option `size` names. */
 export function resized(shape: Shape, size: unknown, config: Readonly<VitConfig>): Shape {
   if (size === undefined) return shape;
-  const { patch_size: patch, patch_stride: stride, position } = config;
+  const { patch_size: patch, patch_stride: stride } = config;
   const sides: number[] = Array.isArray(size) && size.length === 2 ? Array.from(size) : [];
   const got = sides.map(show).join("×") || show(size);
   const wrong = (what: string) => new VitError("bad_option", `size: expected ${what}, got ${got}`);
@@ -313,9 +313,6 @@ export function resized(shape: Shape, size: unknown, config: Readonly<VitConfig>
   }
   const [rows, columns] = sides as [number, number];
   if (rows === shape.rows && columns === shape.columns) return shape;
-  if (position === "relative") {
-    throw new VitError("unsupported", `size: relative positions fit one image size, ${shape.rows}×${shape.columns}`);
-  }
   const overlap = String(stride) !== String(patch); // what is left over at the edge is then not read
   const near = (round: (patches: number) => number) =>
     sides.map((side, axis) => Math.max(1, round(side / patch[axis]!)) * patch[axis]!).join("×");

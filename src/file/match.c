@@ -197,7 +197,7 @@ static vit_status check_tensor(const struct param *param, const struct st_tensor
         t->shape[0] != param->shape[0] && t->shape[1] == param->shape[1])
         return vit_fail(why, VIT_BAD_TENSOR,
                         "tensor \"%s\": expected %z rows for this image size and prefix, got %z; "
-                        "relative positions are not resized",
+                        "only a call with another size resizes relative positions",
                         param->name, param->shape[0], t->shape[0]);
     if (param->kind == VIT_KIND_PATCHES && is_channels_last(t) && !same_shape(param, t, true))
         return refuse_channels_last(t, why);

@@ -47,13 +47,58 @@ TEST("a grid is resized without antialiasing as in PyTorch, by size, by scale an
             float *in = floats(9 * D), *out = guarded(n * D);
             for (size_t k = 0; k < 9 * D; k++) in[k] = GRID[k / D] * (float)(k % D + 1);
             const size_t from[2] = {3, 3}, to[2] = {CASES[i].rows, CASES[i].columns};
-            interpolate(out, in, from, to, D, CASES[i].kind);
+            interpolate(out, in, from, to, D, CASES[i].kind, false);
             for (size_t k = 0; k < n * D; k++) {
                 double want = CASES[i].want[k / D] * (double)(k % D + 1);
                 CHECK(within(out[k], want, 16 * 4 * FLT_EPSILON * (double)(k % D + 1)),
                       "case %zu, number %zu: %.9g, want %.9g", i, k, (double)out[k], want);
             }
             CHECK(guards_intact(out, n * D), "case %zu wrote past the grid", i);
+            guarded_free(out), free(in);
+        }
+}
+
+/* PyTorch made these of GRID, or of sin(1.7 i): plain by F.interpolate(mode="bilinear"), the others by
+ * timm's resize_rel_pos_bias_table. */
+static const struct {
+    vit_resize kind;
+    size_t from, rows, columns; /* of the grids of patches */
+    float want[15];
+} RELATIVE[] = {
+    {VIT_RESIZE_PLAIN,
+     2,
+     3,
+     2,
+     {1, -2, 0.5f, 1.8f, -1.2f, -0.1f, 3, 0, -1, 2.4f, 0.9f, -2.2f, 2, 1.5f, -3}},
+    {VIT_RESIZE_ANTIALIAS, 2, 3, 2, {1, -2, 0.5f, 1, -2, 0.5f, 3, 0, -1, 2, 1.5f, -3, 2, 1.5f, -3}},
+    {VIT_RESIZE_ANTIALIAS,
+     3,
+     2,
+     3,
+     {0.78365052f, -0.69987524f, -0.61813664f, 0.85916203f, 0.4013193f, -0.95335323f, -0.14899828f,
+      0.99979293f, -0.10863698f, -0.96325123f, 0.36420947f, 0.8792727f, -0.58563858f, -0.72836053f,
+      0.75845784f}},
+    {VIT_RESIZE_BY_FAMILY, 2, 1, 1, {0}},
+};
+
+TEST("biases of relative positions are resized as in transformers and timm") {
+    for (size_t i = 0; i < sizeof RELATIVE / sizeof *RELATIVE; i++)
+        for (size_t heads = 1; heads <= 5; heads += 2) {
+            size_t side = 2 * RELATIVE[i].from - 1, from[2] = {side, side};
+            size_t to[2] = {2 * RELATIVE[i].rows - 1, 2 * RELATIVE[i].columns - 1};
+            size_t n = to[0] * to[1];
+            float *in = floats(side * side * heads), *out = guarded(n * heads);
+            for (size_t k = 0; k < side * side * heads; k++) {
+                double x = side == 3 ? (double)GRID[k / heads] : sin(1.7 * (double)(k / heads));
+                in[k] = (float)x * (float)(k % heads + 1);
+            }
+            interpolate(out, in, from, to, heads, RELATIVE[i].kind, true);
+            for (size_t k = 0; k < n * heads; k++) {
+                double want = RELATIVE[i].want[k / heads] * (double)(k % heads + 1);
+                CHECK(within(out[k], want, 16 * FLT_EPSILON * (double)(k % heads + 1)),
+                      "case %zu, number %zu: %.9g, want %.9g", i, k, (double)out[k], want);
+            }
+            CHECK(guards_intact(out, n * heads), "case %zu wrote past the table", i);
             guarded_free(out), free(in);
         }
 }

@@ -1,6 +1,7 @@
 /* Models for images of another size, compared with the same file opened with that image_size. */
 #include "check.h"
 #include "golden.h"
+#include "model.h"
 #include "models.h"
 
 static const char *const RESIZES[] = {"by_family", "antialias", "plain", "offset", "align_corners"};
@@ -184,15 +185,43 @@ TEST("a size that the model cannot have is refused, and the model still runs") {
     check_same("after refusals", model, model, 3);
     vit_close(model);
     vit_close(origin);
+}
+
+/* The offsets' numbers are checked in interpolate_test.c, whole models in families.test.mjs. */
+TEST("relative positions are resized with the prefix's as they are, and back to the same bits") {
     for (size_t i = 0; i < CONFIGS_COUNT; i++) {
-        if (CONFIGS[i].config.position != VIT_RELATIVE) continue;
-        origin = random_model(&CONFIGS[i].config, unpacked_kernels(), 1);
-        vit_error why = {""};
-        CHECK(vit_model_resize(&other, origin, CONFIGS[i].config.image_size, &why) ==
-                      VIT_BAD_CONFIG &&
-                  strstr(why.text, "position: relative fits one image_size"),
-              "%s: %s", CONFIGS[i].name, why.text);
-        vit_close(origin);
+        const vit_config *c = &CONFIGS[i].config;
+        const char *name = CONFIGS[i].name;
+        if (c->position != VIT_RELATIVE) continue;
+        vit_model *made = random_model(c, unpacked_kernels(), i);
+        size_t size, grown[2] = {c->image_size[0] + c->patch_size[0], c->image_size[1]};
+        uint8_t *bytes = encode_model(made, &size);
+        for (size_t resize = 0; resize < RESIZES_COUNT; resize++) {
+            const char *json = sized_json(c, c->image_size, c->image_size, resize);
+            vit_model *origin = open_with(bytes, size, json, NULL), *other = NULL;
+            vit_error why = {""};
+            vit_status status = vit_model_resize(&other, origin, grown, &why);
+            bool wanted = resize <= (size_t)VIT_RESIZE_PLAIN;
+            CHECK(wanted ? status == VIT_OK
+                         : status == VIT_BAD_CONFIG && strstr(why.text, "fit one image_size"),
+                  "%s, %s: %s", name, RESIZES[resize], why.text);
+            if (other) {
+                size_t h = c->heads, others = vit_prefix(c) ? 3 * h : 0;
+                size_t before = relative_rows(c) * h - others;
+                size_t after = relative_rows(vit_model_config(other)) * h - others;
+                for (size_t l = 0; l < c->depth; l++) {
+                    const float *from = origin->params.blocks[l].relative_bias + before;
+                    const float *to = other->params.blocks[l].relative_bias + after;
+                    CHECK_SAME_BITS(to, from, others, name);
+                }
+                vit_model *back = resized(other, c->image_size);
+                check_same(name, back, origin, i);
+                vit_close(back);
+            }
+            vit_close(other), vit_close(origin);
+        }
+        free(bytes);
+        vit_close(made);
     }
 }
 

@@ -10,13 +10,17 @@ NAME.safetensors         the tensors, without a config
 NAME.golden.safetensors  all F32: images (B,C,H,W), logits (B,K) if there is a head,
                          attention (B·L,h,T,T), hidden (B,L,T,D), tokens (B,T,D), and
                          pooled (B,D) of our models
+
+and those of SIZED a third, NAME.sized.golden.safetensors: images (1,C,H,W) of another size, and logits or tokens.
 """
 
 import pathlib
 import re
 import sys
 
+import numpy as np
 import torch
+import torch.nn.functional as F
 
 from make import BATCH, DEFAULTS, DTYPES, VisionTransformer, draw_weights, write_safetensors
 from others import (Bare, Beit, Blip, MeanOfAll, Refined, RelPos, Siglip, VitPytorch, VitPytorchMean, of_a_tutorial,
@@ -689,6 +693,52 @@ def make_other(name, seed):
         hidden=torch.stack(recorded.hidden, 1), tokens=recorded.tokens)
 
 
+# Models with relative positions that run at another size too, and how their own code resizes the table.
+SIZED, SIZE = {"timm_beit": "steps", "timm_beit_shared": "steps", "beit": "linear", "data2vec_vision": "linear"}, [20, 8]
+
+
+def steps(from_side, to_side):
+    """Where the offsets of a side lie in BEiT's code: 1, 1+q, 1+q+q²…, as far as those of the other side."""
+    low, high = 1.01, 1.5
+    while high - low > 1e-6:
+        q = (low + high) / 2
+        low, high = (low, q) if sum(q ** i for i in range(from_side - 1)) > to_side - 1 else (q, high)
+    places = [sum(q ** j for j in range(i)) for i in range(from_side)]
+    return np.array([-place for place in places[:0:-1]] + places)
+
+
+def resized_table(table, case, way):
+    """(offsets of a 3×3 grid and 3, heads) → the same of SIZE"""
+    side = case["image_size"][0] // case["patch_size"][0]
+    grid = [length // patch for length, patch in zip(SIZE, case["patch_size"])]
+    offsets, rest = table[:-3].T.reshape(1, -1, 2 * side - 1, 2 * side - 1), table[-3:]
+    if way == "linear":
+        out = F.interpolate(offsets, size=[2 * length - 1 for length in grid], mode="bilinear")
+    else:
+        wanted = [np.arange(1 - length, length) for length in grid]
+        along = lambda axis, x: np.apply_along_axis(lambda y: np.interp(wanted[axis], steps(side, grid[axis]), y), 2 + axis, x)
+        out = torch.tensor(along(1, along(0, offsets.numpy())))
+    return torch.cat([out.flatten(2)[0].T, rest])
+
+
+def at_another_size(name, case, model, random):
+    """The same weights, with resized positions."""
+    tensors = dict(model.state_dict())
+    for key in [key for key in tensors if key.endswith(TABLE)]:
+        tensors[key] = resized_table(tensors[key], case, SIZED[name])
+    other = {**case, "image_size": SIZE}
+    if "pos_embed" in tensors:
+        side, (rows, columns) = case["image_size"][0] // 4, [length // 4 for length in SIZE]
+        first, grid = tensors["pos_embed"][:, :1], tensors["pos_embed"][:, 1:]
+        grid = F.interpolate(grid.transpose(1, 2).reshape(1, -1, side, side), size=[rows, columns], mode="bicubic")
+        tensors["pos_embed"] = torch.cat([first, grid.flatten(2).transpose(1, 2)], 1)
+    larger = case["MODEL"](other)
+    larger.load_state_dict(tensors)
+    images = torch.randn(1, case["channels"], *SIZE, generator=random, dtype=torch.float32)
+    logits = larger(images.double())
+    return dict(images=images, **(dict(tokens=larger.tokens) if name in HEADLESS else dict(logits=logits)))
+
+
 def make_ours(name, seed):
     rename, differs = {**OURS, **OURS_LATER, **OURS_LATEST, **OURS_ROTARY, **OURS_POOLED, **OURS_SPLIT}[name]
     case = {**DEFAULTS, **differs}
@@ -708,6 +758,8 @@ def make_ours(name, seed):
     tensors = rename(model.state_dict())
     if name in HEADLESS:
         del results["logits"]
+    if name in SIZED:
+        results["sized"] = at_another_size(name, case, model, random)
     return tensors, dtype, results
 
 
@@ -723,7 +775,9 @@ def main():
         other = name in OTHERS or name in OTHERS_LATER
         tensors, dtype, results = (make_other if other else make_ours)(name, seed)
         write_safetensors(folder / f"{name}.safetensors", {n: (dtype, t) for n, t in tensors.items()})
-        write_safetensors(folder / f"{name}.golden.safetensors", {n: ("F32", t) for n, t in results.items()})
+        for end, found in [("sized.golden", results.pop("sized", {})), ("golden", results)]:
+            if found:
+                write_safetensors(folder / f"{name}.{end}.safetensors", {n: ("F32", t) for n, t in found.items()})
         print(name)
 
 

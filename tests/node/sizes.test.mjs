@@ -1,7 +1,8 @@
 // The option `size`. The oracle is the same file loaded with that image_size: every number has the same bits.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { golden, modelBytes, modelPath, names, ownConfig } from "./golden.mjs";
+import { farthest, golden, modelBytes, modelPath, names, ownConfig, readTensors } from "./golden.mjs";
 import { instancesOf, load, rejects, variants, ways } from "./support.mjs";
 
 /** Files of other libraries, with what no tensor of theirs tells. */
@@ -84,6 +85,36 @@ test("so do other libraries' files, whose positions are resized as each library 
   for (const [name, config] of Object.entries(FAMILIES)) await check(name, modelBytes(`families/${name}`), config);
 });
 
+test("relative positions are resized as each library's own code does it: PyTorch's answers, with every build", async () => {
+  for (const name of ["timm_beit", "timm_beit_shared", "beit", "data2vec_vision"]) {
+    const { images, logits, tokens } = readTensors(readFileSync(new URL(`../golden/families/${name}.sized.golden.safetensors`, import.meta.url)));
+    const size = images.shape.slice(2), weights = modelBytes(`families/${name}`);
+    for (const way of ways) {
+      const vit = await load({ weights, config: { heads: 2 } }, way), own = imageOf(vit.config, [12, 12]);
+      assert.equal(vit.config.position_resize, name.startsWith("timm") ? "antialias" : "plain");
+      const before = await answers(vit, own);
+      for (let twice = 0; twice < 2; twice++) {
+        if (logits) assert.ok(farthest((await vit.classify(images.values, { size })).logits, logits.values) <= 1e-5, name);
+        const { patches, grid, width } = await vit.embed(images.values, { size });
+        assert.deepEqual([...grid], size.map((side) => side / 4));
+        if (tokens) assert.ok(farthest(patches, tokens.values.subarray(width)) <= 1e-5, name);
+        assert.deepEqual(await answers(vit, own), before, "as at first");
+      }
+    }
+  }
+});
+
+test("an MLP's relative positions fit one size, and a file's own table the size that it is loaded with", async () => {
+  const message = /^config: position_resize: relative positions of this kind fit one image_size: load the file that they are from with another one$/;
+  for (const config of [{ heads: 2, image_size: [8, 12] }, { architecture: "vit_relpos_small_patch16_224", model_args: { num_heads: 2, img_size: [8, 12] } }]) {
+    const relpos = await load({ weights: modelBytes("families/timm_relpos"), config });
+    await rejects(() => relpos.embed(imageOf(relpos.config, [12, 12]), { size: [12, 12] }), "bad_config", message);
+    await relpos.embed(imageOf(relpos.config, [8, 12]));
+  }
+  const larger = { weights: modelBytes("families/beit"), config: { heads: 2, image_size: [16, 16] } };
+  await rejects(() => load(larger), "bad_tensor", /expected 52 rows for this image size and prefix, got 28; only a call with another size resizes relative positions$/);
+});
+
 test("so do models that find objects, with positions after each block", async () => {
   for (const name of ["own", "own_resized"]) await check(name, modelBytes(`yolos/${name}`), ownConfig(`yolos/${name}`));
 });
@@ -146,8 +177,7 @@ test("photos are resized in proportion, and the placement is in the photo's pixe
 });
 
 test("a size that the model cannot have is refused by name, and the next call runs", async () => {
-  const [vit, relative, strides] = [await load(modelPath("pre_gelu_learned")), await load(modelPath("relative")),
-    await load({ weights: modelBytes("pre_gelu_learned"), config: { ...ownConfig("pre_gelu_learned"), patch_stride: [2, 4], position_size: [8, 12] } })];
+  const [vit, strides] = [await load(modelPath("pre_gelu_learned")), await load({ weights: modelBytes("pre_gelu_learned"), config: { ...ownConfig("pre_gelu_learned"), patch_stride: [2, 4], position_size: [8, 12] } })];
   const [{ image, logits }] = golden("pre_gelu_learned");
   for (const [size, code, message] of [
     [[450, 448], "bad_option", /^size: expected multiples of the patch, 4×4: the nearest are 448×448 and 452×448, got 450×448$/],
@@ -163,9 +193,6 @@ test("a size that the model cannot have is refused by name, and the next call ru
   }
   await rejects(() => vit.classify(image, { size: [8, 8] }), "bad_image", /expected a Float32Array of 64 values \(1×8×8\), got 144/);
   assert.ok((await vit.classify(image)).logits.every((value, i) => Math.abs(value - logits[i]) < 1e-4));
-  const own = relative.config.image_size;
-  await rejects(() => relative.classify(imageOf(relative.config, [16, 16]), { size: [16, 16] }), "unsupported", /^size: relative positions fit one image size, 12×8$/);
-  await relative.classify(imageOf(relative.config, own), { size: own });
   await rejects(() => strides.classify(image, { size: [3, 3] }), "bad_option", /a patch, 4×4, or more/);
 });
 

@@ -6,7 +6,7 @@ import { overlay } from "./overlay.ts";
 import { type PhotoResult, withoutName } from "./photos.ts";
 
 /** One photo's objects in the JSON output, or its error. */
-interface Report extends Partial<Pick<Detection, "grid" | "placement" | "milliseconds">> {
+interface Report extends Partial<Pick<Detection, "grid" | "size" | "placement" | "milliseconds">> {
   readonly file: string;
   readonly error?: string;
   readonly out?: string;
@@ -76,13 +76,13 @@ async function find(tools: Tools, { options, only, maps }: Plan, read: PhotoResu
   const { file, photo } = read;
   const found = await tools.vit.detect(photo, options).catch(refusal);
   if (found instanceof VitError) return { file, error: withoutName(found) };
-  const { objects, grid, placement, milliseconds } = found;
+  const { objects, grid, size, placement, milliseconds } = found;
   if (only !== undefined && only >= objects.length) {
     return { file, error: `--object: expected one of the ${objects.length} objects, counted from 0, got ${only}` };
   }
   if (out !== undefined) await draw(out, tools, found, only === undefined ? objects : [objects[only]!]);
   const told = objects.map(({ map, ...object }) => ({ ...object, ...(maps && { map: Array.from(map) }) }));
-  return { file, ...(out !== undefined && { out }), objects: told, grid, placement, milliseconds };
+  return { file, ...(out !== undefined && { out }), objects: told, grid, size, placement, milliseconds };
 }
 
 /** Colours that stay apart on any photo, with black around them. */

@@ -1,4 +1,4 @@
-/** Finds which image size learned positions fit, and how they are resized. */
+/** Finds which image size learned positions fit, and how they and relative ones are resized. */
 import type { Json } from "../base/json.js";
 import { hasOwn } from "../errors.js";
 import type { Checkpoint } from "./checkpoint.js";
@@ -6,16 +6,16 @@ import type { Tensor } from "./family.js";
 import { type Completed, pairOf, prefixOf, rootOf, type Size, sizeOf } from "./sizes.js";
 
 /**
- * Says how the learned positions are resized, as `size` of a call asks too, and which image size they
- * fit, if that is not the image's own.
+ * Says how learned and relative positions are resized, as `size` of a call asks too, and which image size
+ * learned ones fit, if that is not the image's own.
  */
 export function withPositions(checkpoint: Checkpoint, { config, assumed }: Completed): Completed {
-  const position = checkpoint.tensor("pos_embed");
-  if (!position || !["learned", "relative", "rotary"].includes(String(config.position ?? "learned"))) return { config, assumed };
+  const position = checkpoint.tensor("pos_embed"), kind = String(config.position ?? "learned");
+  if (kind !== "relative" && !(position && ["learned", "rotary"].includes(kind))) return { config, assumed };
   const patch = pairOf(config.patch_size);
   const own = gridOf(pairOf(config.image_size), patch);
   const given = hasOwn(config, "position_size") ? gridOf(pairOf(config.position_size), patch) : undefined;
-  const grid = positionsGrid(checkpoint, position, config, { own, given }) ?? own;
+  const grid = (position && positionsGrid(checkpoint, position, config, { own, given })) ?? own;
   const { family } = checkpoint;
   const chosen = config.position_resize === "by_family" ? undefined : config.position_resize;
   const by = typeof family.resize === "function" ? family.resize(checkpoint, config) : family.resize;

@@ -42,6 +42,9 @@ const foldMlp: Added["plan"] = (parts, grid, prefix) => {
 
 const mlp = (place: string) => ["fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"].map((name) => `${place}.mlp.${name}`);
 
+/** An MLP makes other tables for other sizes, so this one is not resized: only the first three ways are for tables. */
+const byMlp = { resize: "align_corners" } as const;
+
 const relpos: Family = {
   ...TIMM,
   name: "timm's ViT with relative positions",
@@ -53,5 +56,7 @@ const relpos: Family = {
   openWithoutPrefix: {},
 };
 
-export const TIMM_RELPOS: readonly Family[] = [mlp(OWN.replace("*", "0"))[0]!, mlp(SHARED)[0]!, `${SHARED}.${TABLE}`]
-  .map((needed) => ({ ...relpos, needs: [needed] }));
+export const TIMM_RELPOS: readonly Family[] = [
+  ...[OWN.replace("*", "0"), SHARED].map((place) => ({ ...relpos, ...byMlp, needs: [mlp(place)[0]!] })),
+  { ...relpos, needs: [`${SHARED}.${TABLE}`] },
+];

@@ -293,7 +293,7 @@ export function ofTimm(config: Json, wantsPrepare: boolean): Json {
     norm: "pre", // LAYERS and OTHERS refuse other blocks
     ...rotaryOf(name),
     ...(args.pos_embed === "none" && { position: "none" }),
-    position_resize: "antialias",
+    position_resize: /relpos/.test(name) ? undefined : "antialias", // its family knows
     pool_prefix: args.pool_include_prefix ?? (name === "test_vit3" || (/_pe_/.test(name) && pool === "map") || poolsPatches(pixels, pool)),
     pool_heads: args.attn_pool_num_heads,
     heads: args.num_heads ?? headsOf(name, num_features),
