@@ -18,7 +18,7 @@ import type { WeightsSource } from "./load/read-config.js";
 import { buildPlan } from "./engine/choose.js";
 import { MODELS } from "./engine/models.js";
 import { type LoadPlan, start, type Started } from "./engine/start.js";
-import { examplesBundle, missing } from "./load/bundles.js";
+import { bundle, missing } from "./load/bundles.js";
 import { provided } from "./load/provided.js";
 import { isWeightsSource, resolveSource } from "./load/resolve-source.js";
 import type { Variant } from "./engine/module.js";
@@ -107,7 +107,7 @@ export class Vit {
       if (!examples) return Vit.#load(source, own, thrown);
       const { config = {}, ...parts } = isWeightsSource(source) ? source : { weights: source };
       if (!isPlain(config)) throw new VitError("bad_argument", `examples: expected a config that is an object, got ${show(config)}`);
-      return (await examplesBundle()).settle<ImageInput, Vit>(
+      return (await bundle("examples")).settle<ImageInput, Vit>(
         examples,
         (answers) => Vit.#load({ ...parts, config: { ...config, ...answers } }, own, thrown),
         (message, cause) => new VitError("bad_config", message, { cause }),

@@ -10,7 +10,7 @@ import { MOST_DEPTH } from "../generated/config.js";
 import type { Checkpoint } from "./checkpoint.js";
 import type { Appended, Tensor } from "./family.js";
 import { Refusal } from "./refusal.js";
-import { readNumbers } from "./structure/numbers.js";
+import { readNumbers } from "./structure/types.js";
 import { ACTIVATIONS, definedMembers, meaning, unknownName, wordOf } from "./words.js";
 
 /** A decoder, as foreign.ts joins it to its encoder. */

@@ -10,7 +10,7 @@ import { asTimms, Checkpoint, findFamily, type Foreign, type Header, noFamily, t
 import type { DecoderSource } from "./decoders.js";
 import type { Family } from "./family.js";
 import { Refusal } from "./refusal.js";
-import type { Bytes } from "./structure/structure.js";
+import type { Bytes, Rare } from "./structure/structure.js";
 import { mapOf } from "./map.js";
 import { ofOpenClip } from "./open-clip.js";
 import { withPositions } from "./positions.js";
@@ -131,22 +131,30 @@ function openAnswered(header: Header, { decoder: source, ...given }: Json, isOur
   return { config, map, origin, ...(all.length > 0 && { append: (file: Pieces) => append(file, header, tensors, all) }) };
 }
 
-type StructureBundle = () => Promise<typeof import("./structure/structure.js")>;
 type Decoders = typeof import("./decoders.js");
+
+interface Bundles {
+  readonly structure: typeof import("./structure/structure.js");
+  readonly rare: Rare;
+  readonly decoders: Decoders;
+}
+
+/** A part of web/load/bundles.ts. */
+type LoadBundle = <Name extends keyof Bundles>(name: Name) => Promise<Bundles[Name]>;
 
 /** Families whose names people take for models of their own. */
 const BORROWED = /^(timm|vit-pytorch|torch\..*)$/;
 
 /** As openForeign; a file that no family explains is read by its structure. */
-export async function identifyForeign(header: Header, given: Json, isOurs: boolean, file: Bytes, bundle: StructureBundle, decoders: () => Promise<Decoders>): Promise<Foreign | undefined> {
+export async function identifyForeign(header: Header, given: Json, isOurs: boolean, file: Bytes, bundle: LoadBundle): Promise<Foreign | undefined> {
   const tensors = tensorsOf(header);
   if (!tensors || isOurs) return openForeign(header, given, isOurs);
   const found = findFamily(tensors);
-  if (isDecoderSource(given.decoder)) return openForeign(header, given, isOurs, await decoders());
+  if (isDecoderSource(given.decoder)) return openForeign(header, given, isOurs, await bundle("decoders"));
   if (found && !given.map && (!BORROWED.test(found.family.name) || explains(found, given))) return openForeign(header, given);
-  const { openStructure } = await bundle();
+  const { openStructure } = await bundle("structure");
   try {
-    const { parameters, ...found } = await openStructure(tensors, header, given, file);
+    const { parameters, ...found } = await openStructure(tensors, header, given, file, () => bundle("rare"));
     return { ...found, written: fileOf(parameters) };
   } catch (cause) {
     const refused = cause as Refusal;

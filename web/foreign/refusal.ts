@@ -13,17 +13,14 @@ export interface Question {
  */
 export class Refusal extends Error {
   override name = "Refusal";
-  /** The VitError's code; undefined: `bad_file` from pickle.js, `bad_config` from foreign.js. */
-  readonly code: "bad_tensor" | undefined;
-
   /** What a file leaves open, and the values of each. */
-  questions?: readonly Question[];
+  declare questions?: readonly Question[];
   /** What the tensors were taken for, beside the questions. */
-  mapping?: Mapping | undefined;
+  declare mapping?: Mapping | undefined;
 
-  constructor(message: string, code?: "bad_tensor") {
+  /** @param code the VitError's; undefined: `bad_file` from pickle.js, `bad_config` from foreign.js. */
+  constructor(message: string, readonly code?: "bad_tensor") {
     super(message);
-    this.code = code;
   }
 }
 

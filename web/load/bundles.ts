@@ -1,7 +1,7 @@
 /** Bundles beside vit.js, which are loaded only when a model needs them. */
 import { kindOf, reason, VitError, type VitErrorCode } from "../errors.js";
 import type { Refusal } from "../foreign/refusal.js";
-import { provided } from "./provided.js";
+import { type Bundles, provided } from "./provided.js";
 
 /** A service worker and a worklet may import only when their script starts. */
 const advice = () => /^ServiceWorker|Worklet/.test(kindOf(globalThis))
@@ -14,26 +14,27 @@ export const missing = (name: string) => (cause: unknown) => {
   throw new VitError("network", what, { cause });
 };
 
-/** Reads PyTorch's files. */
-export const pickleBundle = async () =>
-  provided.all?.pickle ?? import("../foreign/pickle/pickle.js").catch(missing("pickle.js"));
+const BUNDLES = {
+  /** Opens folders. */
+  folder: () => import("./folder.js"),
+  /** Reads PyTorch's files. */
+  pickle: () => import("../foreign/pickle/pickle.js"),
+  /** Reads the configs and tensors' names of other libraries. */
+  foreign: () => import("../foreign/foreign.js"),
+  /** Reads models whose tensors no library names. */
+  structure: () => import("../foreign/structure/structure.js"),
+  /** Reads what is rare in such models. */
+  rare: () => import("../foreign/structure/rare.js"),
+  /** Reads the decoders of libraries. */
+  decoders: () => import("../foreign/decoders.js"),
+  /** Reads the settings that a training script saved beside the weights. */
+  settings: () => import("../foreign/settings.js"),
+  /** Settles what a file leaves open by examples. */
+  examples: () => import("../foreign/examples.js"),
+};
 
-/** Reads the configs and tensors' names of other libraries. */
-export const foreignBundle = async () =>
-  provided.all?.foreign ?? import("../foreign/foreign.js").catch(missing("foreign.js"));
-
-/** Reads models whose tensors no library names. */
-export const structureBundle = async () =>
-  provided.all?.structure ?? import("../foreign/structure/structure.js").catch(missing("structure.js"));
-
-/** Reads decoders that write text. */
-export const decodersBundle = async () => provided.all?.decoders ?? import("../foreign/decoders.js").catch(missing("decoders.js"));
-
-/** Reads the settings that a training script saved beside the weights. */
-export const settingsBundle = async () => provided.all?.settings ?? import("../foreign/settings.js").catch(missing("settings.js"));
-
-/** Settles what a file leaves open by examples. */
-export const examplesBundle = async () => provided.all?.examples ?? import("../foreign/examples.js").catch(missing("examples.js"));
+export const bundle = async <Name extends keyof typeof BUNDLES>(name: Name): Promise<Bundles[Name]> =>
+  provided.all?.[name] ?? (BUNDLES[name]() as Promise<Bundles[Name]>).catch(missing(`${name}.js`));
 
 /** Recognises files of other kinds. Without this bundle they are refused with a poorer message. */
 export const impostorsBundle = async () =>

@@ -5,7 +5,7 @@ import type { Origin } from "../config.js";
 import { hasOwn } from "../errors.js";
 import { PLAIN } from "../generated/plain.js";
 import type { Foreign } from "../foreign/checkpoint.js";
-import { asVitError, decodersBundle, settingsBundle, foreignBundle, structureBundle } from "./bundles.js";
+import { asVitError, bundle } from "./bundles.js";
 import { type Header, readHeader } from "./header.js";
 import { Incoming } from "./incoming.js";
 
@@ -37,11 +37,11 @@ export async function identify(file: Incoming, replacement: string | undefined, 
   const ours = { file, config: own === json ? undefined : json, map: undefined, origin: { ...OWN, skipped: [], mapping: {}, assumed: problemOf(config ?? {}) }, needsFull: needsFull(config ?? {}) };
   const refused = !tensors || !config || header.size > MAX_FILE_BYTES; // the core says why
   if (refused || (own !== undefined && hasOwn(tensors, OUR_NAME))) return ours;
-  const { identifyForeign } = await foreignBundle();
+  const { identifyForeign } = await bundle("foreign");
   try {
     const beside = [isObject(metadata) && metadata.beside, own === undefined && replacement].filter((text) => typeof text === "string");
-    const told = beside.length > 0 ? (await settingsBundle()).besideOf(beside) : {};
-    const found = await identifyForeign(header, { ...told, ...config }, own !== undefined, file, structureBundle, decodersBundle);
+    const told = beside.length > 0 ? (await bundle("settings")).besideOf(beside) : {};
+    const found = await identifyForeign(header, { ...told, ...config }, own !== undefined, file, bundle);
     if (!found) return ours;
     const foreign = tower ? await tower(found, header) : found;
     const origin = { ...foreign.origin, ...(own !== undefined && OWN) };

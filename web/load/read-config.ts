@@ -1,5 +1,5 @@
 /** Copies the `config` and `prepare` that the caller passes to load, and reads the config later. */
-import { asVitError, foreignBundle } from "./bundles.js";
+import { asVitError, bundle } from "./bundles.js";
 import { kindOf, reason, VitError } from "../errors.js";
 import { type Fetch, type Opener, snapshot, type Source, withFetch } from "./source.js";
 import type { Checkpoint, Folder } from "./location.js";
@@ -53,7 +53,7 @@ export async function readConfig(
   const folderConfig = await folder.config;
   if (!callerConfig && !folderConfig && !processor) return undefined;
   if (!processor && ![folderConfig, callerConfig].some(isForeign)) return JSON.stringify({ ...folderConfig, ...callerConfig });
-  const { translateConfig } = await foreignBundle();
+  const { translateConfig } = await bundle("foreign");
   const wantsPrepare = !hasPrepare && callerConfig?.prepare === undefined;
   try {
     return JSON.stringify(translateConfig({ folderConfig, callerConfig, processor, generation, wantsPrepare }));

@@ -1,5 +1,5 @@
 /** Opens a file of weights. PyTorch's own files are translated into safetensors. */
-import { asVitError, isRefusal, pickleBundle } from "./bundles.js";
+import { asVitError, bundle, isRefusal } from "./bundles.js";
 import type { Opener, Source } from "./source.js";
 import { Incoming, type IncomingOptions } from "./incoming.js";
 
@@ -29,7 +29,7 @@ export async function openWeights(
   try {
     if (!(await isPyTorch(file))) return file;
     countsTranslated = file.slice !== undefined;
-    const { translate } = await pickleBundle();
+    const { translate } = await bundle("pickle");
     const { size, body } = await translate(file);
     const opened = { size, body, ours: true, lost: (cause: unknown) => asVitError(cause, "bad_file") };
     // If the file is not read in order, progress counts the translated bytes.

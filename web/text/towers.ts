@@ -5,7 +5,7 @@ import type { Checkpoint, Foreign, Header } from "../foreign/checkpoint.js";
 import type { Family } from "../foreign/family.js";
 import { ACTIVATIONS, meaning, RESBLOCKS } from "../foreign/words.js";
 import { MOST_DEPTH } from "../generated/config.js";
-import { foreignBundle } from "../load/bundles.js";
+import { bundle } from "../load/bundles.js";
 
 /** What a config says, or a library's code does without one. */
 interface TowerSettings {
@@ -125,7 +125,7 @@ const BLOCK_TENSORS = ["norm1", "attn.qkv", "attn.proj", "norm2", "mlp.fc1", "ml
  * @throws {VitError} code `unsupported` for a file without a text tower that is known here; a Refusal for a config.
  */
 export async function withTower(model: Foreign, header: Header, config: Json): Promise<Foreign> {
-  const { Checkpoint, tensorsOf } = await foreignBundle();
+  const { Checkpoint, tensorsOf } = await bundle("foreign");
   const tensors = tensorsOf(header) ?? [], byName = new Map(tensors.map((tensor) => [tensor.name, tensor]));
   for (const { needs, family, read } of LIBRARIES) {
     const prefixes = tensors.filter(({ name }) => name === needs[0] || name.endsWith(`.${needs[0]}`)).map(({ name }) => name.slice(0, -needs[0].length));

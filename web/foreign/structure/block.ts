@@ -1,6 +1,6 @@
 /** Reads a block: its attention, its MLP, its norms and its scales. */
 import type { Tensor } from "../family.js";
-import { isVector, type Layer, layersOf, type Living, QKV, refuse, roleOf, shown, sized, squeezed, take, takeAll, unused } from "./layers.js";
+import { apart, isVector, type Layer, layersOf, type Living, QKV, refuse, roleOf, shown, sized, squeezed, take, takeAll, unused } from "./layers.js";
 import { constant, type Matrix, moved, product, rowsOf, stacked } from "./numbers.js";
 
 interface Attention {
@@ -31,8 +31,8 @@ export function widthOf(block: ReadonlyMap<string, Tensor>): number {
 /** @param living leaves out layers that were never trained. */
 export function readBlock(part: ReadonlyMap<string, Tensor>, width: number, living: Living): Block {
   const { layers, alone } = layersOf(part);
-  const isHybrid = layers.some((layer) => squeezed(layer).length > 2 && layer.shape.slice(2).some((side) => side > 1));
-  const [vectors, matrices] = [true, false].map((is) => layers.filter((layer) => isVector(layer) === is)) as [Layer[], Layer[]];
+  const isHybrid = layers.some((layer) => squeezed(layer).slice(2).some((side) => side > 1));
+  const [vectors, matrices] = apart(layers);
   const norms = living(vectors, 2);
   for (const [name, tensor] of alone) {
     if (squeezed(tensor).join() !== String(width) || !/gamma|scale|ls|lambda/i.test(name)) throw unused(tensor);
@@ -43,7 +43,7 @@ export function readBlock(part: ReadonlyMap<string, Tensor>, width: number, livi
   const [fc1, fc2] = mlp[0]?.columns === width ? mlp : mlp.reverse();
   const isMlp = fc1 && fc2 ? fc1.columns === width && fc2.rows === width && fc2.columns === fc1.rows : !fc1;
   if (isHybrid || !attention || !isMlp || mlp.length > 2 || scales.length % 2 || norms.length > 2 || norms.some(({ count }) => count !== width)) throw refuse(
-    `a block is no plain ViT's${isHybrid ? ": a hybrid has convolutions" : ""}; expected queries, keys and values, a Linear that mixes the heads, an MLP of two (no SwiGLU), a norm or two, and perhaps two scales; got ${shown(...part.values())}`,
+    `a block is no plain ViT's; expected queries, keys and values, a Linear that mixes the heads, an MLP of two (no SwiGLU), a norm or two, perhaps two scales, and no convolution; got ${shown(...part.values())}`,
   );
   const places = norms.map(({ path }) => (/before|att|msa|mha|sa_|(^|\D)1$/.test(path) ? 0 : /after|mlp|ff|(^|\D)2$/.test(path) ? 2 : 1));
   if (places.join() === "2,0") norms.reverse();
@@ -78,6 +78,6 @@ function readAttention(matrices: Layer[], width: number): Attention | undefined 
   const out = proj ?? constant(width, width, (index) => Number(index % (width + 1) === 0));
   return {
     qkv, proj: second ? product(second, out) : out, heads: count > 1 ? count : undefined,
-    standard: fused !== undefined && /in_proj/.test(fused.path), fused: fused !== undefined && !apart,
+    standard: /in_proj/.test(fused?.path ?? ""), fused: !apart,
   };
 }

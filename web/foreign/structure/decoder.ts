@@ -1,36 +1,13 @@
 /** Reads a decoder beside the encoder: a stack whose blocks attend twice, to the text and to the image. */
 import type { Json } from "../../base/json.js";
 import type { Tensor } from "../family.js";
+import type { Refusal } from "../refusal.js";
 import { type Block, readBlock, widthOf } from "./block.js";
-import { isOf, type Part, type Stack, tensorsIn } from "./blocks.js";
-import { byName, isPosition, isVector, type Layer, layersOf, type Living, QKV, roleOf, take, uncomputed } from "./layers.js";
+import { type Part, type Stack, tensorsIn } from "./blocks.js";
+import { byName, isPosition, isVector, type Layer, layersOf, type Living, take, uncomputed } from "./layers.js";
 import type { Model } from "./model.js";
 import { rowsOf } from "./numbers.js";
-
-/** The names that stand for attention to the image, and to the text. */
-const CROSS = /cross|enc|mem|multihead|context|src|source|att[a-z]*_?2/;
-const SELF = /self|mask|causal|dec|tgt|target|att[a-z]*_?1/;
-
-const isAttention = (names: readonly string[]) => names.some((name) => QKV.test(name)) ||
-  ["q", "k", "v"].every((role) => names.some((name) => roleOf(name.toLowerCase().replace(/\.\w+$/, "")) === role));
-
-/** The two modules of a block that attend: that of the text, and that of the image. Undefined if there are not two. */
-function modulesOf(block: Part): readonly [self: string, cross: string] | undefined {
-  for (const parts of [1, 2, 3]) {
-    const groups = new Map<string, string[]>();
-    for (const name of block.keys()) {
-      const front = `${name.split(".").slice(0, parts).join(".")}.`;
-      groups.set(front, [...(groups.get(front) ?? []), name.slice(front.length)]);
-    }
-    const [first, second, ...more] = [...groups].filter(([, names]) => isAttention(names)).map(([front]) => front);
-    if (first === undefined || second === undefined || more.length > 0) continue;
-    const swapped = CROSS.test(first) !== CROSS.test(second) ? CROSS.test(first) : SELF.test(second) && !SELF.test(first);
-    return swapped ? [second, first] : [first, second];
-  }
-  return undefined;
-}
-
-export const isDecoder = ({ blocks: [first] }: Stack) => modulesOf(first!) !== undefined;
+import { isDecoder, isOf, modulesOf } from "./several.js";
 
 interface Found {
   /** Our keys, but for the caller's. */
@@ -41,8 +18,21 @@ interface Found {
   put(): void;
 }
 
+/** The only decoder beside an encoder. Another than can be computed here is left out. @param outside the tensors that the encoder's stack has not. */
+export function decoderIn(stacks: readonly Stack[], encoder: Stack, outside: readonly Tensor[], living: Living, model: Model): Found | undefined {
+  const [decoder, ...more] = stacks.filter(isDecoder);
+  if (!decoder || more.length > 0 || decoder === encoder) return undefined;
+  const inside = tensorsIn(decoder.blocks);
+  try {
+    return readDecoder(decoder, encoder, outside.filter((tensor) => !inside.has(tensor)), living, model);
+  } catch (error) {
+    if ((error as Refusal).code === "bad_tensor") return undefined;
+    throw error;
+  }
+}
+
 /** @param outside the tensors that no stack has. */
-export function readDecoder(stack: Stack, encoder: Stack, outside: readonly Tensor[], living: Living, model: Model): Found {
+function readDecoder(stack: Stack, encoder: Stack, outside: readonly Tensor[], living: Living, model: Model): Found {
   const { blocks } = stack, width = widthOf(blocks[0]!);
   const { layers, alone } = layersOf(byName(outside));
   const isOther = isOf(stack.name, encoder.name), isNamed = (tensor: Pick<Tensor, "name">) => isOther(tensor) || /dec|tgt|target|text|word|tok|seq/i.test(tensor.name);
@@ -53,7 +43,8 @@ export function readDecoder(stack: Stack, encoder: Stack, outside: readonly Tens
   };
   const isAlone = ({ from }: Layer) => from[1]!.length === 0, first = ({ from }: Layer) => from[0]![0]!;
   const tables = layers.filter((layer) => !isVector(layer) && layer.shape.length === 2 && layer.columns === width);
-  const embed = use(take(tables, (layer) => isAlone(layer) && !isPosition(layer.path) && isNamed(layer)) ?? take(tables, (layer) => isAlone(layer) && /emb/.test(layer.path) && !isPosition(layer.path)));
+  const takeTable = (test: (layer: Layer) => boolean) => take(tables, (layer) => isAlone(layer) && !isPosition(layer.path) && test(layer));
+  const embed = use(takeTable(isNamed) ?? takeTable(({ path }) => /emb/.test(path)));
   if (!embed) throw uncomputed(`a decoder without a table of tokens of ${width} numbers`);
   const head = use(take(tables, ({ rows, path }) => rows === embed.rows && !isPosition(path)));
   const positions = [...tables.filter(({ path }) => isPosition(path)).map(first), ...alone.map(([, tensor]) => tensor)
@@ -74,8 +65,7 @@ export function readDecoder(stack: Stack, encoder: Stack, outside: readonly Tens
     model.put("decoder.token_embed.weight", [embed.rows, width], embed.from[0]!, (read) => embed.make(read, 0));
     if (table) model.put("decoder.pos_embed", [1, most, width], [table], (values) => values(table));
     read.forEach((block, at) => putDecoderBlock(model, `decoder.blocks.${at}.`, block));
-    if (norm) model.putLayer("decoder.norm", norm);
-    if (head) model.putLayer("decoder.head", head);
+    model.putLayers({ norm, head }, "decoder.");
   };
   const config = {
     depth: blocks.length, width, heads, mlp_width: read[0]!.own.fc1!.rows, vocabulary: embed.rows, max_tokens: most,
@@ -107,10 +97,9 @@ function readDecoderBlock(block: Part, width: number, living: Living): DecoderBl
 
 function putDecoderBlock(model: Model, name: string, { own, cross, norm }: DecoderBlock): void {
   const { rows } = cross.proj;
-  const layers = {
+  model.putLayers({
     norm1: own.norms[0]!, "attn.qkv": own.qkv, "attn.proj": own.proj,
     cross_norm: norm, "cross.q": rowsOf(cross.qkv, 0, rows), "cross.kv": rowsOf(cross.qkv, rows, 2 * rows), "cross.proj": cross.proj,
     norm2: own.norms[1]!, "mlp.fc1": own.fc1!, "mlp.fc2": own.fc2!,
-  };
-  for (const [part, layer] of Object.entries(layers)) model.putLayer(name + part, layer);
+  }, name);
 }

@@ -19,29 +19,25 @@ export interface Grid {
 export function gridOf(patches: Matrix, position: Tensor | undefined, width: number, prefix: number, model: Model): readonly [Grid, number] {
   const { columns } = patches, reader = readerOf(patches), isWhole = isConvolution(patches), [, depth, ...sides] = reader.shape as [number, number, number, number];
   const given = model.given as Partial<Grid>;
-  let patch: Size | undefined = isWhole ? sides : given.patch_size;
-  const channels = isWhole ? depth : model.assume("channels", patch ? columns / (patch[0] * patch[1]) : [3, 1, 4, 2].find((count) => rootOf(columns / count)) ?? 0);
+  const pixels = given.patch_size?.reduce((product, length) => product * length, 1);
+  const channels = isWhole ? depth : model.assume("channels", pixels ? columns / pixels : [3, 1, 4, 2].find((count) => rootOf(columns / count)) ?? 0);
   const root = rootOf(columns / channels);
-  patch ??= root ? [root, root] : model.ask("patch_size", [], `${shown(reader)} does not show it`);
+  const patch = isWhole ? sides : model.ask<Size>("patch_size", root ? [[root, root]] : [], `${shown(reader)} does not show it`);
   const positions = position ? position.count / width : 0;
   const side = rootOf(positions - prefix) || rootOf(positions);
-  let stride = given.patch_stride, image = given.image_size;
-  if (!image && patch && side) {
-    const usual = patch.map((length, axis) => (side - 1) * (stride?.[axis] ?? length) + length) as unknown as Size;
-    // Overlapping patches make more positions, so an image of an odd size may be a smaller one.
-    if (stride || usual[0] === 28 || usual[0] % 32 === 0) image = model.assume("image_size", usual);
-  }
-  image ??= model.ask("image_size", [], "no tensor shows it, because patches may overlap");
-  let count = 0;
+  const usual = side ? patch?.map((length, axis) => (side - 1) * (given.patch_stride?.[axis] ?? length) + length) : undefined;
+  // Overlapping patches make more positions, so an image of an odd size may be a smaller one.
+  const isUsual = usual && (given.patch_stride || usual[0] === 28 || usual[0]! % 32 === 0);
+  const image = isUsual ? model.assume("image_size", usual as unknown as Size) : model.ask<Size>("image_size", []);
+  let count = 0, stride = given.patch_stride;
   if (image && patch) {
-    const [whole, part] = [image, patch];
-    const cells = (step: Size) => [0, 1].reduce((product, axis) => product * Math.floor((whole[axis]! - part[axis]!) / step[axis]! + 1), 1);
+    const cells = (step: Size) => patch.reduce((product, length, axis) => product * Math.floor((image[axis]! - length) / step[axis]! + 1), 1);
     const fits = (step: Size) => [positions, positions - prefix].includes(cells(step));
-    if (!stride && position && !fits(part)) {
-      const step = Array.from({ length: part[0] - 1 }, (_, at) => [at + 1, at + 1] as const).find(fits);
+    if (position && !fits(patch)) {
+      const step = Array.from({ length: patch[0] - 1 }, (_, at) => [at + 1, at + 1] as const).find(fits);
       if (step) stride = model.assume("patch_stride", step);
     }
-    count = cells(stride ?? part);
+    count = cells(stride ?? patch);
     if (position && positions < count) throw refuse(`${shown(position)}: expected positions for ${count} patches`);
   }
   return [{ image_size: image, patch_size: patch, patch_stride: stride, channels }, count];

@@ -19,7 +19,7 @@ export type Living = (layers: readonly Layer[], most: number) => Layer[];
 export const cut = (text: unknown) => `"${String(text).slice(0, 120)}"`;
 export const shown = (...tensors: readonly Shaped[]) => tensors.slice(0, 24).map(({ name, shape }) => `${cut(name)} (${shape.join()})`).join(" and ");
 export const unused = (...tensors: readonly Shaped[]) => refuse(`nothing here uses ${shown(...tensors)}`);
-export const uncomputed = (what = "such a norm") => refuse(`${what} is not computed here`);
+export const uncomputed = (what: string) => refuse(`${what} is not computed here`);
 
 /** The one in a list, if there is any. */
 export function only<One extends Shaped>(tensors: readonly One[], what: string): One | undefined {
@@ -60,6 +60,9 @@ export const isPosition = (name: string) => /pos|(^|[._])pe($|[._])/i.test(name)
 
 /** Whether it is a norm's. A row with a bias of one number, or with none, is a Linear's with one output. */
 export const isVector = (layer: Layer) => squeezed(layer).length === 1 && (layer.shape.length !== 2 || (layer.from[1]![0]?.count ?? 1) > 1);
+
+/** The norms, and the matrices. */
+export const apart = (layers: readonly Layer[]) => [layers.filter(isVector), layers.filter((layer) => !isVector(layer))] as const;
 
 export const roleOf = (path: string): "q" | "k" | "v" | undefined => {
   for (const part of path.split(".").reverse()) {

@@ -1,6 +1,6 @@
 /** Reads what lies outside the blocks: tokens and positions, patches, the last norm and the head. */
 import type { Tensor } from "../family.js";
-import { byName, isPosition, isVector, type Layer, layersOf, type Living, only, parent, refuse, shown, sized, squeezed, take, takeAll, unused } from "./layers.js";
+import { apart, byName, isPosition, type Layer, layersOf, type Living, only, parent, refuse, shown, sized, take, takeAll, unused } from "./layers.js";
 import type { Model } from "./model.js";
 import { type Matrix, product } from "./numbers.js";
 
@@ -9,20 +9,15 @@ export type Norms = Readonly<Record<"patch_embed.norm_in" | "patch_embed.norm" |
 
 export interface Head {
   /** One Linear, or two with an activation between them, or none. */
-  readonly layers: readonly Matrix[];
+  readonly last?: Matrix;
+  readonly hidden?: Matrix;
   readonly activation?: string | undefined;
   /** The module that has it. */
   readonly parent?: string | undefined;
 }
 
-export interface Outside {
-  readonly token: Tensor | undefined;
-  readonly position: Tensor | undefined;
-  /** What makes a patch's numbers a token: of two layers, their product. */
-  readonly patches: Matrix;
-  readonly norms: Norms;
-  readonly head: Head;
-}
+/** `patches`: what makes a patch's numbers a token; of two layers, their product. */
+type Outside = readonly [token: Tensor | undefined, position: Tensor | undefined, patches: Matrix, norms: Norms, head: Head];
 
 /**
  * @param isEarly whether a tensor lies before the blocks in the file.
@@ -32,21 +27,21 @@ export function readOutside(
   tensors: readonly Tensor[], width: number, model: Model, isEarly: (layer: Layer) => boolean, living: Living,
 ): Outside {
   const { layers, alone } = layersOf(byName(tensors));
-  const { token, position } = readPlaces(layers, alone, width);
-  const [vectors, matrices] = [true, false].map((is) => layers.filter((layer) => layer.shape.length < 3 && isVector(layer) === is)) as [Layer[], Layer[]];
+  const places = readPlaces(layers, alone, width);
+  const [vectors, matrices] = apart(layers.filter(({ shape }) => shape.length < 3));
   const patches = readPatches(layers.filter(({ shape }) => shape.length > 2), matrices, width);
-  return { token, position, patches, norms: readNorms(living(vectors, 1), patches, width, model, isEarly), head: readHead(living(matrices, 1), width, model) };
+  return [...places, patches, readNorms(living(vectors, 1), patches, width, model, isEarly), readHead(living(matrices, 1), width, model)];
 }
 
-function readPlaces(layers: Layer[], alone: readonly [string, Tensor][], width: number): Pick<Outside, "token" | "position"> {
+function readPlaces(layers: Layer[], alone: readonly [string, Tensor][], width: number): readonly [token: Tensor | undefined, position: Tensor | undefined] {
   const embedding = take(layers, ({ path, shape, columns, from }) => !from[1]!.length && isPosition(path) && shape.length === 2 && columns === width);
   const tokens: Tensor[] = [], tables: Tensor[] = embedding ? [...embedding.from[0]!] : [];
   for (const [name, tensor] of alone) {
     const { shape, count } = tensor;
-    if (squeezed(tensor).at(-1) !== width && !(shape.length === 2 && shape[0] === width && shape[1] === 1)) throw unused(tensor);
+    if (shape.filter((length) => length !== 1).at(-1) !== width) throw unused(tensor);
     (count === width && !isPosition(name) ? tokens : tables).push(tensor);
   }
-  return { token: only(tokens, "class token"), position: only(tables, "table of positions") };
+  return [only(tokens, "class token"), only(tables, "table of positions")];
 }
 
 const HEAD = /^(?!.*(patch|embed)).*(head|classif|(^|[._])(fc|out|logits|cls)|final)/;
@@ -87,10 +82,11 @@ function readNorms(norms: Layer[], patches: Matrix, width: number, model: Model,
 /** One Linear, or two, which may have an activation between them. */
 function readHead(matrices: readonly Layer[], width: number, model: Model): Head {
   const [first, second] = matrices;
-  if (!first) return { layers: [] };
+  if (!first) return {};
   const isFed = ({ columns }: Layer) => columns === width || (!second && columns === 2 * width);
   const [a, b] = !second || (isFed(first) && second.columns === first.rows) ? [first, second] : [second, first];
   if (matrices.length > 2 || !isFed(a) || (b && b.columns !== a.rows)) throw unused(...matrices);
   const activation = b && model.ask("head_activation", ["none", "tanh", "gelu", "relu"], `${shown(...matrices)} are a head with a hidden layer`);
-  return { layers: !b ? [a] : (activation ?? "none") === "none" ? [product(b, a)] : [a, b], activation, parent: parent(first) };
+  const layers = !b ? { last: a } : (activation ?? "none") === "none" ? { last: product(b, a) } : { hidden: a, last: b };
+  return { ...layers, activation, parent: parent(first) };
 }

@@ -9,19 +9,14 @@ import type { Foreign, Header } from "../checkpoint.js";
 import type { Tensor } from "../family.js";
 import type { Refusal } from "../refusal.js";
 import { type Block, readBlock, widthOf } from "./block.js";
-import { findStacks, isOf, type Stack, templateIn, tensorsIn } from "./blocks.js";
-import { isDecoder, readDecoder } from "./decoder.js";
+import { findStacks, type Stack, templateIn, tensorsIn } from "./blocks.js";
 import { gridOf } from "./grid.js";
-import { byName, cut, isVector, type Layer, layersOf, parent, refuse, shown, uncomputed, unused } from "./layers.js";
+import { byName, isVector, type Layer, layersOf, parent, refuse, shown, uncomputed, unused } from "./layers.js";
 import { badConfig, Model, openQuestions } from "./model.js";
-import { constant, type Matrix, moved, readNumbers } from "./numbers.js";
+import { constant, type Matrix, moved } from "./numbers.js";
 import { isConvolution, readOutside, readerOf } from "./outside.js";
 
-interface Structured {
-  readonly config: Json;
-  readonly assumed: readonly string[];
-  readonly skipped: readonly string[];
-  readonly mapping: Mapping;
+interface Structured extends Omit<Foreign, "written"> {
   readonly parameters: Model["parameters"];
 }
 
@@ -36,63 +31,58 @@ const BUFFER = /(^|[._])(num_batches_tracked|position_ids|relative_position_inde
 const OTHER = /(^|[._])(rope|rotary|inv_freq|freqs_cis|relative_position_bias|rel_pos_[hw]|lora_[ab]|weight_[ih]h)|running_(mean|var)$/i;
 
 /** Keys that only this room reads. */
-const OWN = "attention_scale class_position decoder decoder_activation decoder_embedding_scale decoder_heads decoder_max_tokens decoder_norm decoder_norm_eps early_norm fc_norm head_activation map norm_bias norm_order patch_order qkv_order stack untrained".split(" ");
+const OWN = "attention_scale class_position decoder early_norm fc_norm head_activation norm_bias norm_order patch_order qkv_order stack untrained".split(" ");
 /** What pre may stand for. Only the first is computed. */
 const BLOCKS = ["x + f(norm(x))", "norm(x) + f(norm(x))", "x + norm(f(x))"];
 const ACTIVATIONS = ["gelu", "relu", "gelu_tanh", "quick_gelu", "silu"];
 
-/** Finds a model in tensors that no family names. @param isZero unknown before the numbers are read. @throws {Refusal} for another model, and for what is open, all at once. */
-export function structureOf(all: readonly Tensor[], given: Json, isZero?: (tensor: Tensor) => boolean): Structured {
+/** The tensors without buffers. @throws {Refusal} for another model. */
+function weightsIn(all: readonly Tensor[]): readonly Tensor[] {
   if (all.length > MOST_TENSORS) throw refuse(`expected at most ${MOST_TENSORS} tensors, got ${all.length}`);
-  const skipped = all.filter(({ name, dtype, count }) => BUFFER.test(name) || count === 0 || !/F/.test(dtype));
-  const tensors = all.filter((tensor) => !skipped.includes(tensor));
   const other = all.find(({ name }) => OTHER.test(name));
   if (other) throw uncomputed(`${shown(other)}, of ${/running/.test(other.name) ? "batch norms: a convolutional network or a hybrid," : "another architecture,"}`);
-  const found = findStacks(tensors), decoders = found.filter(isDecoder);
-  const stacks = decoders.length < found.length ? found.filter((one) => !decoders.includes(one)) : found;
-  const stack = stacks.length > 1 ? stacks.find(({ name }) => name === given.stack) : stacks[0];
-  if (!stack) throw askStack(stacks, (name) => structureOf(all, { ...given, stack: name }, isZero));
-  const { blocks: parts } = stack, inside = tensorsIn(parts), [start] = parts[0]!.values() as Iterable<Tensor>;
-  let outside = tensors.filter((tensor) => !inside.has(tensor));
+  return all.filter(({ name, dtype, count }) => !BUFFER.test(name) && count > 0 && /F/.test(dtype));
+}
+
+export type Rare = typeof import("./rare.js");
+
+/**
+ * Finds a model in tensors that no family names.
+ *
+ * @param all in the order of the header
+ * @param tensors those without buffers
+ * @param rare if there are several stacks, or a map
+ * @param isZero unknown before the numbers are read
+ * @throws {Refusal} for another model, and for what is open, all at once.
+ */
+function structureOf(all: readonly Tensor[], tensors: readonly Tensor[], stacks: readonly Stack[], given: Json, rare?: Rare, isZero?: (tensor: Tensor) => boolean): Structured {
+  const stack = rare?.stackOf(stacks, given.stack, (name) => structureOf(all, tensors, stacks, { ...given, stack: name }, rare, isZero).origin) ?? stacks[0]!;
+  const own = stack.blocks, inside = tensorsIn(own), weights = new Set(tensors), skipped = new Set(all.filter((tensor) => !weights.has(tensor))), [start] = own[0]!.values() as Iterable<Tensor>;
+  const outside = () => tensors.filter((tensor) => !inside.has(tensor) && !skipped.has(tensor));
   /** Leaves tensors out of the model. */
-  const leave = (some: readonly Tensor[]) => {
-    const left = new Set(some);
-    skipped.push(...some);
-    outside = outside.filter((tensor) => !left.has(tensor));
-  };
-  const model = new Model(given, tensors);
+  const leave = (some: readonly Tensor[]) => some.forEach((tensor) => skipped.add(tensor));
+  const model = new Model(given);
   /** A bias that is exactly zero everywhere was never trained, if any norm's was. Without the numbers all may be. */
-  const isTrained = !isZero || layersOf(byName(tensors)).layers.some((layer) => isVector(layer) && layer.from[1]!.some((bias) => !isZero(bias)));
-  const isDead = ({ from }: Layer) => isTrained && from[1]!.some((bias) => !isZero || isZero(bias));
+  const isTrained = !isZero || layersOf(byName(tensors)).layers.some((layer) => isVector(layer) && !layer.from[1]!.every(isZero));
+  const isDead = ({ from }: Layer) => isTrained && from[1]!.some(isZero ?? Boolean);
   const untrained = (layer: Layer) => `${shown(layer)} was never trained: its bias is zero`;
   /** Leaves out what is one too many and was never trained. */
   const living = (layers: readonly Layer[], most: number) => layers.filter((layer) => layers.length <= most || !isDead(layer) ||
     model.ask("untrained", ["skipped", "called"], untrained(layer)) === "called" || leave(layer.from.flat()));
-  let decoder: ReturnType<typeof readDecoder> | undefined;
-  if (decoders.length === 1 && stack !== decoders[0]) {
-    try {
-      decoder = readDecoder(decoders[0]!, stack, outside.filter((tensor) => !tensorsIn(decoders[0]!.blocks).has(tensor)), living, model);
-      const { used } = decoder;
-      outside = outside.filter((tensor) => !used.has(tensor));
-    } catch (error) {
-      if ((error as Refusal).code !== "bad_tensor") throw error; // another decoder is left out
-    }
-  }
-  for (const { name, blocks } of found) {
-    const other = tensorsIn(blocks), isOther = isOf(name, stack.name);
-    if (blocks !== parts) leave(outside.filter((tensor) => other.has(tensor) || isOther(tensor)));
-  }
-  leave(templateIn(outside, parts[0]!));
-  const width = widthOf(parts[0]!);
-  const blocks = parts.map((part) => readBlock(part, width, living)), first = blocks[0]!;
+  const decoder = rare?.decoderIn(stacks, stack, outside(), living, model);
+  decoder?.used.forEach((tensor) => inside.add(tensor));
+  if (rare) leave(outside().filter(rare.isOfOthers(stacks, stack)));
+  leave(templateIn(outside(), own[0]!));
+  const width = widthOf(own[0]!);
+  const blocks = own.map((part) => readBlock(part, width, living)), first = blocks[0]!;
   if (blocks.length === 1) { // it may be called several times
     const depth = model.assume("depth", 1);
     if (!Number.isInteger(depth) || depth < 1 || depth > MOST_CALLS) throw badConfig("depth", `1 to ${MOST_CALLS}`, depth);
     blocks.push(...Array<Block>(depth - 1).fill(first));
   }
   const isEarly = ({ from }: Layer) => all.indexOf(from[0]![0]!) < all.indexOf(start!);
-  const { token, position, patches, norms, head } = readOutside(outside, width, model, isEarly, living);
-  const prefix = token ? 1 : 0;
+  const [token, position, patches, norms, head] = readOutside(outside(), width, model, isEarly, living);
+  const { hidden, last } = head, prefix = token ? 1 : 0;
   const [grid, count] = gridOf(patches, position, width, prefix, model);
   if (!position) model.ask("position", ["none", "sincos1d", "sincos2d"], "the file has no positions");
 
@@ -103,13 +93,13 @@ export function structureOf(all: readonly Tensor[], given: Json, isZero?: (tenso
   const isBare = first.norms.length === 0;
   const place = model.ask("norm", ["pre", "post"], isBare ? "the blocks' norms have no tensors; a model without norms is not computed here" : undefined);
   if (first.fc1) model.ask("activation", ACTIVATIONS);
-  const pool = head.layers[0]?.columns === 2 * width ? "class_mean" : token ? model.ask("pool", ["class", "mean", "max"], "the class token fits, and the mean of the patches too") : model.assume("pool", "mean");
+  const pool = (hidden ?? last)?.columns === 2 * width ? "class_mean" : token ? model.ask("pool", ["class", "mean", "max"], "the class token fits, and the mean of the patches too") : model.assume("pool", "mean");
   model.assume("norm_eps", 1e-5);
   if (place === "pre" && first.fc1) model.assume("mlp_norm_after", false);
   const block = model.choose("norm_order", BLOCKS, place === "pre");
   if (block !== BLOCKS[0]) throw uncomputed(`a block of ${block}`);
   const pixels = !isConvolution(patches) && grid.channels > 1 ? model.ask("patch_order", ["channels_first", "channels_last"], `${shown(readerOf(patches))} does not show it`) : undefined;
-  if (!first.fc1 && place === "post") throw uncomputed();
+  if (!first.fc1 && place === "post") throw uncomputed("such a norm");
   const bare = [...blocks.flatMap((block) => block.norms), ...Object.values(norms)].find((one) => one && !one.from[1]!.length);
   if (bare && model.ask("norm_bias", ["none", "rms"], `${shown(bare)} is a LayerNorm without a bias, or RMSNorm`) === "rms") throw uncomputed("RMSNorm");
   const d = heads ? inner / (heads as number) : 0;
@@ -127,8 +117,9 @@ export function structureOf(all: readonly Tensor[], given: Json, isZero?: (tenso
   const { rows, columns } = patches, { channels, patch_size } = grid, { norm, fc_norm, ...before } = norms, each = columns / channels;
   const placeOf = (at: number) => (pixels === "channels_last" ? (at % each) * channels + Math.floor(at / each) : at);
   const ordered = moved(patches, columns, (values, row, column, length) => values[row * length + placeOf(column)]!);
-  model.putLayer("patch_embed.proj", ordered, patch_size && channels ? [rows, channels, ...patch_size] : undefined);
-  for (const [name, layer] of Object.entries(before)) if (layer) model.putLayer(name, /in$/.test(name) ? moved(layer, 1, (values, row) => values[placeOf(row)]!) : layer);
+  model.putLayers({ "patch_embed.proj": ordered }, "", patch_size && channels ? [rows, channels, ...patch_size] : undefined);
+  const normIn = before["patch_embed.norm_in"];
+  model.putLayers({ ...before, "patch_embed.norm_in": normIn && moved(normIn, 1, (values, row) => values[placeOf(row)]!) });
   if (token) model.put("cls_token", [1, 1, width], [token], (read) => read(token));
   if (position && count) putPositions(model, position, width, count, prefix);
   const scaled = (qkv: Matrix) => moved(qkv, qkv.columns, (values, row, column, length) => {
@@ -143,49 +134,28 @@ export function structureOf(all: readonly Tensor[], given: Json, isZero?: (tenso
   const inHead = norm !== undefined && parent(norm) === head.parent && !start!.name.toLowerCase().startsWith(head.parent!);
   const isAfter = final && !fc_norm && pool === "mean" ? model.assume("fc_norm", inHead) : false;
   if (token && pool === "mean") model.assume("pool_prefix", false);
-  if (final) model.putLayer(isAfter ? "fc_norm" : "norm", final);
-  if (final && fc_norm) model.putLayer("fc_norm", fc_norm);
-  const [last, hidden] = [...head.layers].reverse();
-  if (hidden) model.putLayer("pre_logits", hidden);
-  if (last) model.putLayer("head", last);
+  model.putLayers({ norm: isAfter ? undefined : final, fc_norm: isAfter ? final : final && fc_norm, pre_logits: hidden, head: last });
   decoder?.put();
 
-  model.finish();
+  if (given.map) rare!.replaceBy(given.map as Mapping, model, tensors);
   const mapping = Object.fromEntries([...model.parameters].map(([name, { from }]) => [name, from.map((tensor) => tensor.name)]));
   const used = new Set([...model.parameters.values()].flatMap(({ from }) => from));
   if (final !== norm && norm) leave(norm.from.flat());
-  const left = tensors.find((tensor) => !used.has(tensor) && !skipped.includes(tensor) && tensor !== position);
+  const left = tensors.find((tensor) => !used.has(tensor) && !skipped.has(tensor) && tensor !== position);
   if (left && count) throw unused(left);
   if (model.questions.length > 0) {
     const table = Object.entries(mapping).filter(([name, from]) => from.length > 0 && !/\bblocks\.[1-9]|\.bias$/.test(name)).map(([name, from]) => `\n  ${name} ← ${from.join(" + ")}`);
-    throw openQuestions(`${model.texts.join("; ")}\nThe tensors were taken for (${blocks.length} blocks):${table.join("")}`, model.questions, mapping);
+    throw openQuestions(`${Object.values(model.texts).join("; ")}\nThe tensors were taken for (${blocks.length} blocks):${table.join("")}`, model.questions, mapping);
   }
   const config: Json = {
     prepare: null,
     position: "learned",
-    ...Object.fromEntries(Object.entries({ ...given, ...model.assumed }).filter(([key]) => !OWN.includes(key))),
+    ...Object.fromEntries(Object.entries({ ...given, ...model.assumed }).filter(([key]) => !OWN.includes(key) && !rare?.OWN.includes(key))),
     ...grid, width, depth: blocks.length, heads, head_width: d, mlp_width: first.fc1?.rows ?? 1, classes: last?.rows ?? 0, final_norm: final !== undefined, pool,
     head_hidden: hidden?.rows, head_activation: hidden && head.activation, prefix: token ? ["class"] : [], layer_scale: first.scales.length > 0, ...(decoder && { decoder: decoder.config }),
   };
-  return { config, assumed: Object.keys(model.assumed), skipped: skipped.map(({ name }) => name), mapping, parameters: model.parameters };
-}
-
-/** Asks which stack makes the model, with the mapping of each that could: its parameters have the stack's name in front. */
-function askStack(stacks: readonly Stack[], read: (stack: string) => Structured): Refusal {
-  const found = stacks.map(({ name }): readonly [string, Pick<Refusal, "mapping" | "questions">] => {
-    try {
-      return [name, read(name)];
-    } catch (error) {
-      return [name, error as Refusal];
-    }
-  });
-  const fitting = found.filter(([, { mapping }]) => mapping), names = fitting.map(([name]) => name);
-  if (names.length === 0) return found[0]![1] as Refusal;
-  const open = [{ key: "stack", values: names as readonly unknown[] }, ...fitting.flatMap(([, { questions = [] }]) => questions)];
-  const keys = [...new Set(open.map(({ key }) => key))];
-  const questions = keys.map((key) => ({ key, values: [...new Set(open.flatMap((one) => (one.key === key ? one.values : [])))] }));
-  const mapping = Object.fromEntries(fitting.flatMap(([name, one]) => Object.entries(one.mapping!).map(([ours, from]) => [`${name}: ${ours}`, from])));
-  return openQuestions(`config: stack: set stack to ${names.map(cut).join(" or ")}, which the file repeats; open are ${keys.join(", ")}`, questions, mapping);
+  const origin = { family: "a model of its own", assumed: Object.keys(model.assumed), skipped: [...skipped].map(({ name }) => name), projection: null, mapping };
+  return { config, map: undefined, origin, parameters: model.parameters };
 }
 
 /** The first of a table's positions, the class token's in front: its own is the first or the one after the patches', or it has none. */
@@ -205,8 +175,7 @@ const plainNorm = (width: number) => constant(width, 1, () => 1);
 /** @param scaled puts queries, keys and values in our order, and scales them. */
 function putBlock(model: Model, name: string, { qkv, proj, fc1, fc2, norms, scales }: Block, width: number, scaled: (qkv: Matrix) => Matrix): void {
   const norm1 = norms[0] ?? plainNorm(width);
-  const layers = { norm1, norm2: norms[1] ?? norm1, "attn.qkv": scaled(qkv), "attn.proj": proj, "mlp.fc1": fc1 ?? constant(1, width), "mlp.fc2": fc2 ?? constant(width, 1) };
-  for (const [part, layer] of Object.entries(layers)) model.putLayer(name + part, layer);
+  model.putLayers({ norm1, norm2: norms[1] ?? norm1, "attn.qkv": scaled(qkv), "attn.proj": proj, "mlp.fc1": fc1 ?? constant(1, width), "mlp.fc2": fc2 ?? constant(width, 1) }, name);
   scales.forEach((tensor, index) => model.put(`${name}ls${index + 1}.gamma`, [width], [tensor], (read) => read(tensor)));
 }
 
@@ -217,23 +186,29 @@ export interface Bytes {
 }
 
 /** A model and its parameters: their names here, shapes and numbers. */
-interface Rewritten extends Omit<Foreign, "written"> {
+interface Rewritten extends Omit<Structured, "parameters"> {
   readonly parameters: readonly (readonly [name: string, shape: readonly number[], values: Float32Array])[];
 }
 
 /** Reads the whole file. */
-export async function openStructure(tensors: readonly Tensor[], header: Header, given: Json, file: Bytes): Promise<Rewritten> {
+export async function openStructure(tensors: readonly Tensor[], header: Header, given: Json, file: Bytes, rareBundle: () => Promise<Rare>): Promise<Rewritten> {
   const named = byName(tensors);
-  const placed = Object.keys(header.tensors!).map((name) => named.get(name)!);
+  const all = Object.keys(header.tensors!).map((name) => named.get(name)!), weights = weightsIn(all);
+  let stacks = findStacks(weights, /\d+(?=\.)/g, 1);
+  const isUsual = stacks.length === 1 && !given.map && weights.every(({ dtype }) => dtype === "F32");
+  const rare = isUsual ? undefined : await rareBundle();
+  if (stacks.length === 0) stacks = rare!.otherStacks(weights);
+  const find = (isZero?: (tensor: Tensor) => boolean) => structureOf(all, weights, stacks, given, rare, isZero);
   try {
-    structureOf(placed, given); // refuses another model before it is downloaded
+    find(); // refuses another model before it is downloaded
   } catch (error) {
     if (!(error as Refusal).questions) throw error;
   }
   if (header.size > MOST_BYTES) throw refuse(`expected at most ${MOST_BYTES} bytes, got ${header.size}`);
-  const read = readNumbers((await file.peek(header.size)).subarray(header.bytes));
-  const { config, assumed, skipped, mapping, parameters } = structureOf(placed, given, (tensor) => read(tensor).every((value) => value === 0));
-  const made = [...parameters].map(([name, { shape, make }]) => [name, shape, make(read)] as const);
+  const data = (await file.peek(header.size)).subarray(header.bytes);
+  const read = rare?.readNumbers(data) ?? (({ begin, end }: Tensor) => new Float32Array(data.slice(begin, end).buffer));
+  const found = find((tensor) => read(tensor).every((value) => value === 0));
+  const parameters = [...found.parameters].map(([name, { shape, make }]) => [name, shape, make(read)] as const);
   file.cancel();
-  return { config, map: undefined, parameters: made, origin: { family: "a model of its own", assumed, skipped, projection: null, mapping } };
+  return { ...found, parameters };
 }

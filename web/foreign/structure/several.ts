@@ -1,0 +1,71 @@
+/** Chooses between the stacks of a file that repeats several parts. */
+import type { Tensor } from "../family.js";
+import type { Refusal } from "../refusal.js";
+import { type Part, type Stack, tensorsIn } from "./blocks.js";
+import { cut, QKV, roleOf } from "./layers.js";
+import { openQuestions } from "./model.js";
+
+/** The names that stand for attention to the image, and to the text. */
+const CROSS = /cross|enc|mem|multihead|context|src|source|att[a-z]*_?2/;
+const SELF = /self|mask|causal|dec|tgt|target|att[a-z]*_?1/;
+
+const isAttention = (names: readonly string[]) => names.some((name) => QKV.test(name)) ||
+  ["q", "k", "v"].every((role) => names.some((name) => roleOf(name.toLowerCase().replace(/\.\w+$/, "")) === role));
+
+/** The two modules of a block that attend: that of the text, and that of the image. Undefined if there are not two. */
+export function modulesOf(block: Part): readonly [self: string, cross: string] | undefined {
+  for (const parts of [1, 2, 3]) {
+    const groups = new Map<string, string[]>();
+    for (const name of block.keys()) {
+      const front = `${name.split(".").slice(0, parts).join(".")}.`;
+      groups.set(front, [...(groups.get(front) ?? []), name.slice(front.length)]);
+    }
+    const [first, second, ...more] = [...groups].filter(([, names]) => isAttention(names)).map(([front]) => front);
+    if (first === undefined || second === undefined || more.length > 0) continue;
+    const swapped = CROSS.test(first) !== CROSS.test(second) ? CROSS.test(first) : SELF.test(second) && !SELF.test(first);
+    return swapped ? [second, first] : [first, second];
+  }
+  return undefined;
+}
+
+export const isDecoder = ({ blocks: [first] }: Stack) => modulesOf(first!) !== undefined;
+
+/** The stack that makes the model, or the encoder. @param chosen its name, if the caller says it. @param read reads the model that a stack makes. @throws {Refusal} that asks. */
+export function stackOf(all: readonly Stack[], chosen: unknown, read: (stack: string) => Pick<Refusal, "mapping">): Stack {
+  const encoders = all.filter((one) => !isDecoder(one)), stacks = encoders.length > 0 ? encoders : all;
+  const stack = stacks.length > 1 ? stacks.find(({ name }) => name === chosen) : stacks[0];
+  if (stack) return stack;
+  throw askStack(stacks, read);
+}
+
+/** Asks which stack makes the model, with the mapping of each that could: its parameters have the stack's name in front. */
+function askStack(stacks: readonly Stack[], read: (stack: string) => Pick<Refusal, "mapping">): Refusal {
+  const found = stacks.map(({ name }): readonly [string, Pick<Refusal, "mapping" | "questions">] => {
+    try {
+      return [name, read(name)];
+    } catch (error) {
+      return [name, error as Refusal];
+    }
+  });
+  const fitting = found.filter(([, { mapping }]) => mapping), names = fitting.map(([name]) => name);
+  if (names.length === 0) return found[0]![1] as Refusal;
+  const open = [{ key: "stack", values: names as readonly unknown[] }, ...fitting.flatMap(([, { questions = [] }]) => questions)];
+  const keys = [...new Set(open.map(({ key }) => key))];
+  const questions = keys.map((key) => ({ key, values: [...new Set(open.flatMap((one) => (one.key === key ? one.values : [])))] }));
+  const mapping = Object.fromEntries(fitting.flatMap(([name, one]) => Object.entries(one.mapping!).map(([ours, from]) => [`${name}: ${ours}`, from])));
+  return openQuestions(`config: stack: set stack to ${names.map(cut).join(" or ")}, which the file repeats; open are ${keys.join(", ")}`, questions, mapping);
+}
+
+/** Tests whether a tensor belongs to another stack than the chosen one. */
+export function isOfOthers(stacks: readonly Stack[], { name: chosen, blocks: own }: Stack): (tensor: Tensor) => boolean {
+  const tests = stacks.filter(({ blocks }) => blocks !== own).map(({ name, blocks }) => ({ other: tensorsIn(blocks), isOther: isOf(name, chosen) }));
+  return (tensor) => tests.some(({ other, isOther }) => other.has(tensor) || isOther(tensor));
+}
+
+/** Tests a tensor by the words in which the stacks' names differ: student.blocks and teacher.blocks, blocks and decoder_blocks. */
+export function isOf(other: string, chosen: string): (tensor: Pick<Tensor, "name">) => boolean {
+  const [theirs, mine] = [other, chosen].map((name) => name.split(/[._]/)) as [string[], string[]];
+  while (theirs.length > 0 && theirs.at(-1) === mine.at(-1)) [theirs, mine].forEach((words) => words.pop());
+  const begins = (name: string, words: readonly string[]) => words.join() === name.split(/[._]/, words.length).join();
+  return ({ name }) => begins(name, theirs) && !(mine.length > theirs.length && begins(name, mine));
+}
