@@ -98,7 +98,7 @@ async function minified(name) {
 
 for (const [name, most, what] of [
   ["pickle", 8800, "reads PyTorch's files"],
-  ["foreign", 19200, "reads other libraries' checkpoints"],
+  ["foreign", 19100, "reads other libraries' checkpoints"],
   ["structure", 8000, "reads models of nobody's names"],
   ["settings", 900, "reads settings beside the weights"],
   ["decoders", 3850, "reads decoders that write text"],

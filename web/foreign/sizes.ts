@@ -58,76 +58,67 @@ export function prefixOf(prefix: unknown): Prefix {
 /** How many vectors of this width a tensor has. */
 const vectors = (tensor: Tensor | undefined, width: number) => (tensor && width ? Math.floor(tensor.count / width) : 0);
 
-/** Adds the missing keys to a config. The keys that it has stay as they are. */
-export const complete = (checkpoint: Checkpoint, given: Json): Completed => new Completion(checkpoint, given).complete();
-
 const RELATIVE = "blocks.0.attn.rel_pos.relative_position_bias_table";
 
 /** The beginnings of the names of tables of rotary positions. */
 const TABLES = /(^|\.)(rope|rotary|freqs|inv_freq|periods)/;
 
-class Completion {
-  readonly #checkpoint: Checkpoint;
-  readonly #given: Json;
-  readonly #assumed: string[] = [];
+/** Adds the missing keys to a config. The keys that it has stay as they are. */
+export function complete(checkpoint: Checkpoint, config: Json): Completed {
+  const { family } = checkpoint;
+  const gated = isGated(checkpoint);
+  // timm's config names SwiGLU and its activation only if they are among model_args.
+  const { activation, ...others } = config;
+  const given = gated && !config.mlp && activation === "gelu" ? others : config;
+  const assumed: string[] = [];
 
-  constructor(checkpoint: Checkpoint, given: Json) {
-    this.#checkpoint = checkpoint;
-    // timm's config names SwiGLU and its activation only if they are among model_args.
-    const { activation, ...others } = given;
-    this.#given = isGated(checkpoint) && !given.mlp && activation === "gelu" ? others : given;
-  }
+  const sizes = isWhole(given) ? {} : readSizes();
+  const fixed = fixedKeys(sizeOf(sizes.channels ?? given.channels));
+  const { width, image_size }: Json = { ...sizes, ...given };
+  const prepare = family.prepare?.(width, pairOf(image_size)) ?? null; // no tensor shows it
+  const found = Object.entries({ ...sizes, ...fixed, prepare });
+  const missing = found.filter(([key, value]) => value !== undefined && !isGiven(key));
+  return { config: { ...Object.fromEntries(missing), ...given }, assumed };
 
-  complete(): Completed {
-    const sizes = isWhole(this.#given) ? {} : this.#sizes();
-    const fixed = this.#fixed(sizeOf(sizes.channels ?? this.#given.channels));
-    const { width, image_size }: Json = { ...sizes, ...this.#given };
-    const prepare = this.#checkpoint.family.prepare?.(width, pairOf(image_size)) ?? null; // no tensor shows it
-    const found = Object.entries({ ...sizes, ...fixed, prepare });
-    const missing = found.filter(([key, value]) => value !== undefined && !this.#isGiven(key));
-    return { config: { ...Object.fromEntries(missing), ...this.#given }, assumed: this.#assumed };
-  }
-
-  #isGiven(key: string): boolean {
-    return hasOwn(this.#given, key);
+  function isGiven(key: string): boolean {
+    return hasOwn(given, key);
   }
 
   /** Reports keys whose values are guesses, unless they are given. */
-  #assume(...keys: string[]): void {
-    this.#assumed.push(...keys.filter((key) => !this.#isGiven(key)));
+  function assume(...keys: string[]): void {
+    assumed.push(...keys.filter((key) => !isGiven(key)));
   }
 
-  #assumes(key: NonNullable<Family["assumed"]>[number]): boolean {
-    return this.#checkpoint.family.assumed?.includes(key) ?? false;
+  function assumes(key: NonNullable<Family["assumed"]>[number]): boolean {
+    return family.assumed?.includes(key) ?? false;
   }
 
-  #missing(ours: string): Refusal {
-    const name = this.#checkpoint.missingNames(ours)[0]!;
-    return new Refusal(`tensor "${name}", as ${this.#checkpoint.family.name} names it: is missing`, "bad_tensor");
+  function missingTensor(ours: string): Refusal {
+    const name = checkpoint.missingNames(ours)[0]!;
+    return new Refusal(`tensor "${name}", as ${family.name} names it: is missing`, "bad_tensor");
   }
 
-  #sizes(): Json {
-    const checkpoint = this.#checkpoint;
-    this.#refuseRotary();
-    const { width, channels, patch } = this.#patches();
-    const prefix = this.#prefix(width);
+  function readSizes(): Json {
+    refuseRotary();
+    const { width, channels, patch } = readPatches();
+    const prefix = readPrefix(width);
     const detector = checkpoint.tensor("det_token"), detections = vectors(detector, width);
-    if (detector && checkpoint.family.strict) throw badShape(detector, "is of a detector whose code is not known here; YOLOS of transformers and of its authors is");
-    const image_size = this.#imageSize(width, patch, { ...prefix, register: prefix.register + detections });
+    if (detector && family.strict) throw badShape(detector, "is of a detector whose code is not known here; YOLOS of transformers and of its authors is");
+    const image_size = readImageSize(width, patch, { ...prefix, register: prefix.register + detections });
     const relative = checkpoint.has(RELATIVE);
     if (checkpoint.has("pos_embed")) {
       const unsure = ["gamma_1", "attn.q_bias"].some((name) => checkpoint.has(`blocks.0.${name}`)); // some of timm's rotary models look like a DeiT III
-      if (!relative && !checkpoint.family.fixed.position && unsure) this.#assume("position");
-    } else if (!relative && !this.#isGiven("position") && !checkpoint.family.fixed.position) {
+      if (!relative && !family.fixed.position && unsure) assume("position");
+    } else if (!relative && !isGiven("position") && !family.fixed.position) {
       throw askFor("position", POSITIONS);
     }
-    const { heads, head_width } = this.#heads();
-    const gated = isGated(checkpoint), rows = checkpoint.rows("blocks.0.mlp.fc1.weight");
+    const { heads, head_width } = readHeads();
+    const rows = checkpoint.rows("blocks.0.mlp.fc1.weight");
     const mlp_width = gated ? rows / 2 : rows;
-    if (mlp_width === 0) throw this.#missing("blocks.0.mlp.fc1.weight");
+    if (mlp_width === 0) throw missingTensor("blocks.0.mlp.fc1.weight");
     let depth = 0;
     while (depth <= MOST_DEPTH && checkpoint.has(`blocks.${depth}.norm1.weight`)) depth++;
-    if (depth === 0) throw this.#missing("blocks.0.norm1.weight");
+    if (depth === 0) throw missingTensor("blocks.0.norm1.weight");
     return {
       image_size,
       patch_size: patch,
@@ -140,13 +131,13 @@ class Completion {
       mlp: gated ? "gated" : "plain",
       mlp_norm: checkpoint.has("blocks.0.mlp.norm.weight"),
       classes: detections ? Math.max(0, checkpoint.rows("class_embed.layers.2.weight") - 1)
-        : checkpoint.tensor("head.weight")?.shape[checkpoint.family.headTransposed ? 1 : 0] ?? 0,
+        : checkpoint.tensor("head.weight")?.shape[family.headTransposed ? 1 : 0] ?? 0,
       detections,
       mid_position: checkpoint.has("mid_pos_embed"),
       final_norm: checkpoint.has("fc_norm.weight") || checkpoint.has("norm.weight"),
       position: relative ? "relative" : "learned",
-      ...this.#pool(width, prefix),
-      attention: this.#isBare() ? "per_head" : "standard", // per_head has no projection
+      ...readPool(width, prefix),
+      attention: isBare() ? "per_head" : "standard", // per_head has no projection
       qkv_bias: checkpoint.has("blocks.0.attn.qkv.bias"),
       qk_norm: checkpoint.has("blocks.0.attn.q_norm.weight"),
       layer_scale: checkpoint.has("blocks.0.ls1.gamma"),
@@ -155,53 +146,52 @@ class Completion {
   }
 
   /** Refuses models with rotary positions, whose other tensors are named and shaped like those of known models. */
-  #refuseRotary(): void {
-    const { added, family, tensors } = this.#checkpoint;
+  function refuseRotary(): void {
+    const { added, tensors } = checkpoint;
     const known = new Set(added.flatMap(({ from }) => from));
-    const found = family.unknown?.(this.#checkpoint) ?? tensors
-      .filter((tensor) => TABLES.test(tensor.name) && !known.has(tensor) && !this.#checkpoint.ignores(tensor))
+    const found = family.unknown?.(checkpoint) ?? tensors
+      .filter((tensor) => TABLES.test(tensor.name) && !known.has(tensor) && !checkpoint.ignores(tensor))
       .reduce<Tensor | undefined>((first, tensor) => (first && first.name < tensor.name ? first : tensor), undefined);
     if (found) throw badShape(found, "is of a model with rotary positions that are not known here");
   }
 
   /** The shape (D,C,P,Q) shows all sizes, (D,C·P·Q) only their product. */
-  #patches(): { readonly width: number; readonly channels: number; readonly patch: Size } {
-    const proj = this.#checkpoint.tensor("patch_embed.proj.weight");
-    if (!proj) throw this.#missing("patch_embed.proj.weight");
+  function readPatches(): { readonly width: number; readonly channels: number; readonly patch: Size } {
+    const proj = checkpoint.tensor("patch_embed.proj.weight");
+    if (!proj) throw missingTensor("patch_embed.proj.weight");
     const { shape } = proj;
-    const made = this.#checkpoint.family.patches?.(this.#checkpoint);
+    const made = family.patches?.(checkpoint);
     if (made) return { width: shape[0] ?? 0, channels: made.channels, patch: made.patch_size };
     const [width = 0, C = 0, P = 0, Q = 0] = shape;
-    const given = this.#isGiven("patch_size") ? pairOf(this.#given.patch_size) : undefined;
+    const told = isGiven("patch_size") ? pairOf(given.patch_size) : undefined;
     if (shape.length === 4) {
-      const stem = this.#isGiven("stem"); // its last maps are the channels, and the tensor does not show the patch
-      const known = stem || (this.#isGiven("channels") && sizeOf(this.#given.channels) === C);
+      const stem = isGiven("stem"); // its last maps are the channels, and the tensor does not show the patch
+      const known = stem || (isGiven("channels") && sizeOf(given.channels) === C);
       if (!known && isChannelsLast(shape)) {
         throw badShape(proj, `expected (D,C,P,Q), got ${shown(shape)}, which is MLX's order (D,P,Q,C): save its transpose(0, 3, 1, 2)`);
       }
-      return { width, channels: C, patch: given ?? [P, Q] };
+      return { width, channels: C, patch: told ?? [P, Q] };
     }
-    const { channels, patch } = shape.length === 2 ? this.#linearPatches(C, given) : { channels: 0, patch: given };
+    const { channels, patch } = shape.length === 2 ? readMatrix(C, told) : { channels: 0, patch: told };
     if (patch) return { width, channels, patch };
     throw askFor("patch_size", "[rows, columns]", `tensor "${show(proj.name)}" of shape ${shown(shape)} does not say`);
   }
 
   /** Assumes three channels if the patch is then a square, else one. */
-  #linearPatches(pixels: number, patch: Size | undefined): { readonly channels: number; readonly patch: Size | undefined } {
-    const given = this.#isGiven("channels") ? sizeOf(this.#given.channels) : undefined;
+  function readMatrix(pixels: number, patch: Size | undefined): { readonly channels: number; readonly patch: Size | undefined } {
+    const told = isGiven("channels") ? sizeOf(given.channels) : undefined;
     if (patch) {
       const channels = pixels / (patch[0] * patch[1]);
-      return { channels: given ?? (Number.isInteger(channels) ? channels : 0), patch };
+      return { channels: told ?? (Number.isInteger(channels) ? channels : 0), patch };
     }
-    const channels = given ?? [3, 1].find((count) => rootOf(pixels / count) > 0) ?? 0;
+    const channels = told ?? [3, 1].find((count) => rootOf(pixels / count) > 0) ?? 0;
     const side = channels ? rootOf(Math.floor(pixels / channels)) : 0;
-    this.#assume("channels", "patch_size");
+    assume("channels", "patch_size");
     return { channels, patch: side > 0 ? [side, side] : undefined };
   }
 
-  #prefix(width: number): Prefix {
-    const checkpoint = this.#checkpoint;
-    const prefix = this.#isGiven("prefix") ? prefixOf(this.#given.prefix) : {
+  function readPrefix(width: number): Prefix {
+    const prefix = isGiven("prefix") ? prefixOf(given.prefix) : {
       class: Number(checkpoint.has("cls_token")),
       distillation: Number(checkpoint.has("dist_token")),
       register: vectors(checkpoint.tensor("reg_token"), width),
@@ -214,35 +204,35 @@ class Completion {
    * Assumes that the positions are those of a square of patches, with or without rows for the prefix. Relative
    * ones have a row for each offset, and three for the prefix.
    */
-  #imageSize(width: number, patch: Size, prefix: Prefix): Size {
-    if (this.#isGiven("image_size")) return pairOf(this.#given.image_size);
-    const rows = vectors(this.#checkpoint.tensor("pos_embed"), width);
+  function readImageSize(width: number, patch: Size, prefix: Prefix): Size {
+    if (isGiven("image_size")) return pairOf(given.image_size);
+    const rows = vectors(checkpoint.tensor("pos_embed"), width);
     const tokens = prefix.class + prefix.distillation;
-    const offsets = (this.#checkpoint.tensor(RELATIVE)?.shape[0] ?? 0) - (tokens + prefix.register > 0 ? 3 : 0);
+    const offsets = (checkpoint.tensor(RELATIVE)?.shape[0] ?? 0) - (tokens + prefix.register > 0 ? 3 : 0);
     const side = [tokens + prefix.register, tokens, 0].map((extra) => rootOf(Math.max(0, rows - extra))).find(Boolean) ?? (rootOf(Math.max(0, offsets)) + 1) >> 1;
-    const [height, columns] = this.#checkpoint.family.grids?.[rows - tokens - prefix.register] ?? [side, side];
+    const [height, columns] = family.grids?.[rows - tokens - prefix.register] ?? [side, side];
     if (height) {
-      if (this.#assumes("image_size")) this.#assume("image_size");
+      if (assumes("image_size")) assume("image_size");
       return [height * patch[0], columns * patch[1]];
     }
     const why = `${rows} positions for patches of ${shown(patch)} pixels do not say`;
     throw askFor("image_size", "[rows, columns]", why);
   }
 
-  #isBare(): boolean {
-    return this.#checkpoint.family.bare === true && !this.#checkpoint.has("blocks.0.attn.proj.weight");
+  function isBare(): boolean {
+    return family.bare === true && !checkpoint.has("blocks.0.attn.proj.weight");
   }
 
-  #heads(): { readonly heads: number; readonly head_width: number } {
-    const width = Math.floor(this.#checkpoint.rows("blocks.0.attn.qkv.weight") / 3); // of all heads
-    const norm = this.#checkpoint.tensor("blocks.0.attn.q_norm.weight")?.count; // as wide as a head
+  function readHeads(): { readonly heads: number; readonly head_width: number } {
+    const width = Math.floor(checkpoint.rows("blocks.0.attn.qkv.weight") / 3); // of all heads
+    const norm = checkpoint.tensor("blocks.0.attn.q_norm.weight")?.count; // as wide as a head
     const normed = norm && width % norm === 0 ? width / norm : 0;
-    const [, , turned, ...pairs] = this.#checkpoint.tensor("rope.freqs")?.shape ?? []; // (2,L,h,d/2)
-    let heads = this.#isGiven("heads") ? sizeOf(this.#given.heads) : this.#isBare() ? 1 : normed || (pairs.length && turned);
+    const [, , turned, ...pairs] = checkpoint.tensor("rope.freqs")?.shape ?? []; // (2,L,h,d/2)
+    let heads = isGiven("heads") ? sizeOf(given.heads) : isBare() ? 1 : normed || (pairs.length && turned);
     if (!heads) {
-      heads = usualHeads(this.#checkpoint.family.heads, width);
+      heads = usualHeads(family.heads, width);
       if (!heads) throw askFor("heads", likelyHeads(width));
-      this.#assume("heads");
+      assume("heads");
     }
     if (width % heads) throw new Refusal(`config: heads: expected a divisor of ${width}, got ${heads}`);
     return { heads, head_width: width / heads };
@@ -252,58 +242,52 @@ class Completion {
    * In vit-pytorch a class token of rank 2 means that the head reads it. An older version has a class
    * token, of rank 3, also in models that pool by a mean, and it is part of that mean.
    */
-  #pool(width: number, prefix: Prefix): Json {
-    const checkpoint = this.#checkpoint;
-    const { family } = checkpoint;
+  function readPool(width: number, prefix: Prefix): Json {
     const head = checkpoint.tensor("head.weight")?.shape ?? [];
     const attends = checkpoint.has("attn_pool.latent");
     const means = family.mean || (!family.normsTwice && checkpoint.has("fc_norm.weight"));
     const both = prefix.class > 0 && head.length === 2 && !family.headTransposed && Math.floor(head[1]! / 2) === width;
     const pool = attends ? "attention" : both ? "class_mean" : prefix.class > 0 && !means ? "class" : "mean";
     const pool_prefix = (family.bare === true && prefix.class > 0) || undefined;
-    if (pool_prefix && checkpoint.tensor("cls_token")?.shape.length === 3 && !this.#isGiven("pool")) throw askFor("pool", "class or mean");
+    if (pool_prefix && checkpoint.tensor("cls_token")?.shape.length === 3 && !isGiven("pool")) throw askFor("pool", "class or mean");
     const tokens = prefix.class + prefix.distillation + prefix.register;
     // timm pooled the prefix too before 1.0.16, transformers the registers before 4.52.
-    if (!this.#isGiven("pool_prefix")) {
-      if (attends && tokens > 0 && !this.#rotary()?.pool_prefix) throw askFor("pool_prefix", "true or false, whether the prefix is pooled too");
+    if (!isGiven("pool_prefix")) {
+      if (attends && tokens > 0 && !rotary()?.pool_prefix) throw askFor("pool_prefix", "true or false, whether the prefix is pooled too");
       if (both && prefix.register > 0) throw askFor("pool_prefix", "true or false, whether registers are in the mean");
     }
-    if (this.#assumes("pool") && !both && !attends) {
-      this.#assume("pool");
-      if (tokens > 0 && (this.#isGiven("pool") ? this.#given.pool : pool) !== "class") this.#assume("pool_prefix");
+    if (assumes("pool") && !both && !attends) {
+      assume("pool");
+      if (tokens > 0 && (isGiven("pool") ? given.pool : pool) !== "class") assume("pool_prefix");
     }
     return { pool, pool_prefix, pool_mlp_width: checkpoint.rows("attn_pool.mlp.fc1.weight") || undefined };
   }
 
   /** What the family fixes for rotary positions, if these are. */
-  #rotary(): Family["rotary"] {
-    const { family } = this.#checkpoint;
-    return (this.#isGiven("position") ? this.#given.position : family.fixed.position) === "rotary" ? family.rotary : undefined;
+  function rotary(): Family["rotary"] {
+    return (isGiven("position") ? given.position : family.fixed.position) === "rotary" ? family.rotary : undefined;
   }
 
   /** What the family fixes, and biases that this file lacks because its family may leave them out. */
-  #fixed(channels: number): Json {
-    const checkpoint = this.#checkpoint;
-    const { family } = checkpoint;
+  function fixedKeys(channels: number): Json {
     const prefix = checkpoint.has("cls_token") || checkpoint.has("reg_token");
     const open = { ...family.open, ...(!prefix && family.openWithoutPrefix) };
-    const gated = isGated(checkpoint);
     for (const key of ["norm", "activation"] as const) {
       if (gated && key === "activation") continue;
-      if (open[key] && !this.#isGiven(key)) throw askFor(key, open[key]);
+      if (open[key] && !isGiven(key)) throw askFor(key, open[key]);
     }
-    for (const key of ["norm", "norm_eps", "activation", "position", "prepare"] as const) if (this.#assumes(key)) this.#assume(key);
+    for (const key of ["norm", "norm_eps", "activation", "position", "prepare"] as const) if (assumes(key)) assume(key);
     const isMatrix = checkpoint.tensor("patch_embed.proj.weight")?.shape.length === 2;
     const made = family.patches?.(checkpoint);
     const patch_order = isMatrix && !made ? family.patchOrder ?? "channels_last" : undefined;
-    if (patch_order === "channels_first" && channels > 1) this.#assume("patch_order");
+    if (patch_order === "channels_first" && channels > 1) assume("patch_order");
     const normed = checkpoint.has("norm_pre.weight");
     const width = checkpoint.tensor("norm.weight")?.count ?? 0;
     return {
       ...made,
       ...family.fixed,
       ...(family.epsilons && hasOwn(family.epsilons, width) && { norm_eps: family.epsilons[width] }),
-      ...this.#rotary(),
+      ...rotary(),
       ...(gated && { activation: "silu" }),
       patch_order,
       patch_bias: (normed || family.headTransposed) && !checkpoint.has("patch_embed.proj.bias") ? false : undefined,
