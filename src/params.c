@@ -156,7 +156,8 @@ static void text_numbers(size_t numbers[], const vit_text_config *t, size_t E, b
     n[tpositions] = t->max_tokens + t->position_offset;
     n[tmemory] = t->encoder_proj ? t->width : E;
     n[t_decodes] = decoder, n[t_compares] = !decoder;
-    n[t_learns] = t->position == VIT_TEXT_LEARNED, n[t_has_types] = t->token_types;
+    n[t_learns] = t->position == VIT_TEXT_LEARNED || t->position == VIT_TEXT_COUNTED;
+    n[t_has_types] = t->token_types;
     n[t_has_embed_norm] = t->embedding_norm, n[t_has_encoder] = decoder && t->encoder_proj;
     n[t_has_norm] = t->final_norm, n[t_has_hidden] = decoder && t->head_hidden;
     n[t_has_head] = decoder && !t->tied_head, n[t_has_head_bias] = decoder && t->head_bias;

@@ -31,6 +31,8 @@ static const char *const DECODERS[] = {
     DECODER(3, 40, 2,
             "\"position_offset\":2,\"token_types\":2,\"encoder_proj\":true,"
             "\"head_hidden\":true,\"activation\":\"gelu_tanh\""),
+    DECODER(1, 8, 2, "\"position\":\"counted\",\"position_offset\":2"),
+    DECODER(1, 6, 1, "\"position\":\"counted\""),
 };
 static const char *const TOWERS[] = {
     TOWER("\"projection\":9,\"activation\":\"quick_gelu\""),
@@ -185,7 +187,7 @@ TEST("tokens run one by one, or some at a time, have the logits of all at once")
     uint32_t ids[S];
     size_t V = c->vocabulary;
     random_ids(ids, S, c, &seed);
-    for (size_t i = 0; c->position == VIT_TEXT_SINCOS_HALVES && i < S; i++)
+    for (size_t i = 0; c->position >= VIT_TEXT_SINCOS_HALVES && i < S; i++)
         ids[i] += ids[i] == c->padding; /* which is counted only within a run */
     struct results r = new_results(whole, c, 1, S, 0);
     float *each = floats(S * V);

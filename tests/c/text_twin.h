@@ -88,14 +88,17 @@ static inline struct text_twin text_twin_run(const struct twin *t, const uint32_
     const double *position = twin_tensor(t, "%s.pos_embed", part);
     const double *type = twin_tensor(t, "%s.type_embed.weight", part);
     for (size_t i = 0, at = c->position_offset; i < S; i++) {
-        bool none = c->position == VIT_TEXT_SINCOS_HALVES && ids[i] == c->padding;
+        bool counted = c->position == VIT_TEXT_COUNTED;
+        bool skips = (c->position == VIT_TEXT_SINCOS_HALVES || counted) && ids[i] == c->padding;
+        bool before = skips && counted && c->position_offset > 0;
+        size_t row = before ? c->position_offset - 1 : at;
         for (size_t e = 0; e < D; e++) {
             x[i * D + e] = embed[ids[i] * D + e] * (double)c->embedding_scale;
             if (type) x[i * D + e] += type[e];
-            if (!none)
-                x[i * D + e] += position ? position[at * D + e] : text_twin_position(c, at, e);
+            if (!skips || before)
+                x[i * D + e] += position ? position[row * D + e] : text_twin_position(c, at, e);
         }
-        at += !none;
+        at += !skips;
         if (c->embedding_norm)
             twin_norm(x + i * D, x + i * D, twin_tensor(t, "%s.embed_norm.weight", part),
                       twin_tensor(t, "%s.embed_norm.bias", part), (double)c->norm_eps, D);

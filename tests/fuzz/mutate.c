@@ -127,8 +127,8 @@ static const struct {
              {AT(resize), 5},
              {AT(rotary.places), 3},
              {AT(split), 3},
-             {AT(texts[TEXT_DECODER].position), 3},
-             {AT(texts[TEXT_TOWER].position), 3},
+             {AT(texts[TEXT_DECODER].position), 4},
+             {AT(texts[TEXT_TOWER].position), 4},
              {AT(texts[TEXT_DECODER].mask), 2},
              {AT(texts[TEXT_TOWER].pool), 3}};
 #define COUNT(table) (sizeof(table) / sizeof *(table))

@@ -201,7 +201,7 @@ static void draw_text(struct text_plan *p, struct tape *t) {
     p->max_tokens = 6 + tape_below(t, 9);
     p->norm = tape_chance(t, 3);
     p->activation = tape_below(t, 6);
-    p->position = tape_below(t, 3);
+    p->position = tape_below(t, 4);
     if (p->position == 2) p->width = 4 * p->heads; /* sincos_halves */
     if (p->position != 1 && tape_chance(t, 3)) p->offset = 1 + tape_below(t, 4);
     if (tape_chance(t, 3)) p->token_types = 1 + tape_below(t, 3);
@@ -379,7 +379,7 @@ static void put_rotary(struct json_text *out, const struct plan *p) {
 }
 
 static void put_text(struct json_text *out, const char *key, const struct text_plan *p) {
-    static const char *const POSITIONS_OF[] = {"learned", "sincos1d", "sincos_halves"};
+    static const char *const POSITIONS_OF[] = {"learned", "sincos1d", "sincos_halves", "counted"};
     static const char *const MASKS[] = {"causal", "none"};
     static const char *const HOW[] = {"end", "largest", "last"};
     PUT(out, ",\"%s\":{\"depth\":%zu,\"width\":%zu,\"heads\":%zu,\"mlp_width\":%zu", key, p->depth,

@@ -167,7 +167,8 @@ static void add_text(struct tensors *all, const struct text_plan *p, size_t whic
     size_t first = all->count, D = p->width, V = p->vocabulary;
     bool decoder = which == TEXT_DECODER;
     ADD(MATRIX, "token_embed.weight", V, D);
-    if (p->position == 0) ADD(VECTOR, "pos_embed", 1, p->max_tokens + p->offset, D);
+    bool learned = p->position == 0 || p->position == 3; /* counted */
+    if (learned) ADD(VECTOR, "pos_embed", 1, p->max_tokens + p->offset, D);
     if (p->token_types) ADD(VECTOR, "type_embed.weight", p->token_types, D);
     if (p->embedding_norm) add_pair(all, GAIN, "embed_norm", D, 0, true);
     if (decoder && p->encoder_proj) add_pair(all, MATRIX, "encoder_proj", D, E, true);

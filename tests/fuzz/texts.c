@@ -45,7 +45,7 @@ static void draw_ids(uint32_t *ids, size_t n, size_t vocabulary, uint64_t *seed)
 /* Whether each token's position follows from its place alone. */
 static bool counts_all(const vit_text_config *c, const uint32_t *ids, size_t n) {
     for (size_t i = 0; i < n; i++)
-        if (c->position == VIT_TEXT_SINCOS_HALVES && ids[i] == c->padding) return false;
+        if (c->position >= VIT_TEXT_SINCOS_HALVES && ids[i] == c->padding) return false;
     return true;
 }
 

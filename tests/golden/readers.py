@@ -206,7 +206,7 @@ def make(folder, name, decoder, seed):
         seen = t.linear("enc_to_dec_proj", seen, WIDTH)
     projection = dict(t)
     decode = lambda ids, cached=False: DECODERS[decoder["model_type"]](decoder, t, ids, seen, cached)
-    first = PADDING if name == "trocr_sinusoidal" else PADDING + 1
+    first = PADDING if name in ("trocr_sinusoidal", "roberta") else PADDING + 1
     ids = torch.randint(first, VOCABULARY, (B, S), generator=random)
     ids[:, 0] = START
     logits, own, cross = decode(ids)

@@ -210,7 +210,8 @@ export function decoderOf(encoder: Checkpoint, { theirs: c, whole, encoder: seen
   const [vocabulary = 0, width = 0] = shapeOf("token_embed.weight");
   const heads = c[decoderFamily.heads[0]] ?? decoderFamily.heads[1];
   const halves = type === "trocr" && c.use_learned_position_embeddings === false;
-  const position_offset = halves || decoderFamily.offset === "padding" ? Number(c.pad_token_id ?? 1) + 1 : decoderFamily.offset;
+  const counted = decoderFamily.offset === "padding", padding = Number(c.pad_token_id ?? 1);
+  const position_offset = halves || counted ? padding + 1 : decoderFamily.offset as number;
   const tied = c.tie_word_embeddings !== false;
   const { config, settings } = generationOf(c, whole, generation);
   const added: Appended[] = [], tensors: [string, readonly string[]][] = [];
@@ -230,7 +231,7 @@ export function decoderOf(encoder: Checkpoint, { theirs: c, whole, encoder: seen
       depth: c[decoderFamily.depth] ?? depth, heads, width, vocabulary,
       mlp_width: shapeOf("blocks.*.mlp.fc1.weight")[decoderFamily.transposed ? 1 : 0] ?? 0,
       max_tokens: halves ? c.max_position_embeddings ?? 512 : (shapeOf("pos_embed")[0] ?? 0) - position_offset,
-      position: halves ? "sincos_halves" : "learned", position_offset,
+      position: halves ? "sincos_halves" : counted ? "counted" : "learned", position_offset,
       token_types: shapeOf("type_embed.weight")[0] ?? 0,
       norm: decoderFamily.norm, norm_eps: c[decoderFamily.norm_eps[0]] ?? decoderFamily.norm_eps[1],
       final_norm: shapeOf("norm.weight").length > 0,
@@ -239,7 +240,7 @@ export function decoderOf(encoder: Checkpoint, { theirs: c, whole, encoder: seen
       embedding_norm: shapeOf("embed_norm.weight").length > 0,
       encoder_proj: shapeOf("encoder_proj.weight").length > 0,
       tied_head: tied, head_bias: names.has("head.bias"), head_hidden: names.has("pre_logits.weight"),
-      ...config, ...given,
+      ...config, ...((halves || counted) && { padding }), ...given,
     },
     generation: settings, family: `transformers' ${decoderFamily.name}`, added, tensors,
     ignores: ({ name }) => ignored.test(name.slice(outer.length)),
