@@ -1,6 +1,7 @@
 // Image to text: what models with a decoder write, and where they look, are those of the models' own code.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { splitFile } from "../../web/base/safetensors.mjs";
@@ -209,6 +210,40 @@ test("wrong options are refused by name, and so is a model without a decoder", a
   const plain = await load(modelBytes("per_head"));
   await rejects(() => plain.read(new Float32Array(28 * 28)), "unsupported", /^read: this model has no decoder, so it writes nothing; use classify or embed$/);
   await rejects(() => vit.read("photo.jpg"), "bad_image", /^image: /);
+});
+
+test("with two threads a text is the same to the bit", { skip: availableParallelism() < 2 && "one core here" }, async (t) => {
+  for (const name of ["trocr", "gpt2"]) {
+    const place = readerFolder(folder(t), name), image = firstImage(name), force = part(golden(name).ids, 0);
+    const read = async (options) => {
+      const vit = await load(place, options), { logits, attention } = await vit.read(image, { force, attention: true });
+      const { tokens } = await vit.read(image, { beams: 3 }), cross = attention.cross(1, 1);
+      return { threads: vit.threads, results: [logits, cross, tokens] };
+    };
+    const one = await read({});
+    for (const worker of [false, true]) {
+      const two = await read({ threads: 2, worker });
+      assert.deepEqual([one.threads, two.threads], [1, 2]);
+      assert.deepEqual(two.results, one.results, `${name}${worker ? ", in a worker" : ""}`);
+    }
+  }
+});
+
+test("a decoder of an int8 file stays floats, and reads nearly the same", async (t) => {
+  const { quantize } = await import("../../dist/train.js");
+  for (const name of MODELS) {
+    const place = readerFolder(folder(t), name), image = firstImage(name), force = part(golden(name).ids, 0);
+    const file = await quantize(place, { variant }), { header } = splitFile(file);
+    const types = (pattern) => [...new Set(Object.entries(header).filter(([key]) => pattern.test(key)).map(([, { dtype }]) => dtype))];
+    assert.deepEqual([types(/^decoder\./), types(/^blocks\.\d+\.(attn|mlp).*weight$/)], [["F32"], ["I8"]]);
+    for (const way of ways) {
+      const whole = await load(place, way), small = await load(file, way);
+      const [tokens, less] = [await whole.embed(image), await small.embed(image)];
+      const [want, got] = [await whole.read(image, { force }), await small.read(image, { force })];
+      assert.ok(farthest(less.patches, tokens.patches) < 0.05, `${name}: tokens ${farthest(less.patches, tokens.patches)}`);
+      assert.ok(farthest(got.logits, want.logits) < 0.05, `${name}: logits ${farthest(got.logits, want.logits)}`);
+    }
+  }
 });
 
 // ---- Folders that are not as they should be ------------------------------------------
