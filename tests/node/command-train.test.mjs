@@ -289,6 +289,7 @@ test("data and recipes that the command train cannot use are refused by name, an
     [() => photo, /no\.json: expected JSON, got/, "nonsense"],
     [() => photo, /no\.json: expected an object with two objects, "model" and "training", got "layers"/, { layers: 3 }],
     [() => photo, /no\.json: training key drawings: expected 0, got 2; only the native vit train has it, by --strokes/, { model: coloured, training: { drawings: 2 } }],
+    [() => photo, /no\.json: decoder: expected none, because only the native vit train and the Trainer/, { model: { ...coloured, decoder: {} } }],
     [() => photo, /"learning_rat" is not a training key/, { model: coloured, training: { learning_rat: 2 } }],
     [() => photo, /freeze: expected 0 without --model, got 1/, { model: coloured, training: { freeze: 1 } }],
     [() => photo, /classes: expected 3 as in .*photos, got 2/, { model: { ...coloured, classes: 2 } }],

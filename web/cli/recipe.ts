@@ -49,6 +49,7 @@ async function readJson(path: string): Promise<unknown> {
 
 /** The recipe with the data's classes. If it names classes, they must be the data's. */
 export function withClasses({ path, model, training }: RecipeFile, data: DataSet): Recipe {
+  if (isObject(model["decoder"])) throw new Error(`${path}: decoder: expected none, because only the native vit train and the Trainer of vitrine/train learn texts`);
   const labels = model["labels"] ?? data.labels;
   if (!Array.isArray(labels)) throw new Error(`${path}: labels: expected a list of names, got ${JSON.stringify(labels)}`);
   const got = model["labels"] === undefined ? (model["classes"] ?? labels.length) : labels.length;
