@@ -15,8 +15,6 @@ export const missing = (name: string) => (cause: unknown) => {
 };
 
 const BUNDLES = {
-  /** Opens folders. */
-  folder: () => import("./folder.js"),
   /** Reads PyTorch's files. */
   pickle: () => import("../foreign/pickle/pickle.js"),
   /** Reads the configs and tensors' names of other libraries. */

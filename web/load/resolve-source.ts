@@ -1,7 +1,8 @@
 /** Finds the weights, the config and the `prepare` in what a call of load gives. */
 import { takeOptions, VitError } from "../errors.js";
-import { bundle, impostorsBundle } from "./bundles.js";
+import { impostorsBundle, missing } from "./bundles.js";
 import { type Beside, type Checkpoint, fileAt, type Folder, locationOf } from "./location.js";
+import { provided } from "./provided.js";
 import { copyConfig, readConfig, textOf, toJson, type WeightsSource } from "./read-config.js";
 import { type Fetch, isMissing, type Opener, reopenable, type Source } from "./source.js";
 
@@ -37,7 +38,7 @@ export async function resolveSource(
   const callerConfig = parts.config == null ? undefined : copyConfig(parts.config, by);
   const prepare = parts.prepare == null ? undefined : toJson("prepare", parts.prepare);
   const file = location === undefined ? reopenable(parts.weights as Source, by) : await fileAt(location, signal, by);
-  const folder = file === undefined ? await (await bundle("folder")).openFolder(location!, signal, by) : undefined;
+  const folder = file === undefined ? await (await folderBundle()).openFolder(location!, signal, by) : undefined;
   const text = callerConfig && textOf(callerConfig, signal);
   const config = readConfig(text, folder, prepare !== undefined);
   config.catch(() => {}); // whoever awaits it gets the error
@@ -50,6 +51,7 @@ export async function resolveSource(
 }
 
 /** Opens folders. It is not in bundles.ts, which this bundle needs itself. */
+const folderBundle = async () => provided.all?.folder ?? import("./folder.js").catch(missing("folder.js"));
 
 /** @internal */
 export function isWeightsSource(source: Source | Folder | WeightsSource): source is WeightsSource {
