@@ -81,8 +81,8 @@ const golden = (name) => oracleOf(modelBytes(`readers/${name}.golden`));
 const firstImage = (name) => Float32Array.from(part(golden(name).images, 0));
 
 /** A model of our own format: a golden one's tensors with its config in the file. */
-async function labelled(t, name = "trocr") {
-  const labels = Array.from({ length: 11 }, (_, id) => (id < 4 ? `<${id}>` : `${id} `));
+async function labelled(t, name = "trocr", word = (id) => `${id} `) {
+  const labels = Array.from({ length: 11 }, (_, id) => (id < 4 ? `<${id}>` : word(id)));
   return load({ weights: readerFolder(folder(t), name), config: { decoder: { labels } } }, { variant });
 }
 
@@ -129,6 +129,12 @@ test("labels are the text, without what begins and ends it; a start may be a lab
   assert.equal(forced.text, "5 6 ");
   assert.deepEqual(forced.tokens.map(({ text: one }) => one), ["", "5 ", "6 ", ""]);
   await rejects(() => vit.read(image, { start: "French" }), "bad_option", /^start: expected one of the config's decoder.labels, got "French"$/);
+});
+
+test("a text by labels begins without a space, and so does its first token", async (t) => {
+  const { text, tokens } = await (await labelled(t, "trocr", (id) => ` ${id}`)).read(firstImage("trocr"));
+  assert.equal(text, tokens.map(({ id }) => id).join(" "));
+  assert.equal(tokens.map((token) => token.text).join(""), text);
 });
 
 test("chance repeats itself by its seed, and a share of nothing is the most probable token", async (t) => {
