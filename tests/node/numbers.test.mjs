@@ -1,8 +1,14 @@
-// How numbers are written in words.
+// The model that reads numbers, and how numbers are written.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
+import { importTypescript } from "../../web/scripts/typescript.mjs";
 import { LANGUAGES, TOKENS, VOCABULARY, WRITE, textOf, tokensOf } from "../../weights/tools/number-words.mjs";
+import { SIGNS, dice, scribble, shape } from "../../weights/tools/shapes.mjs";
+import { load, rejects } from "./support.mjs";
+
+const { MORE, OFFERED, SIDE } = await importTypescript("web/train/handwriting.ts");
+const model = new URL("../../weights/numbers.safetensors", import.meta.url);
 
 const NUMBERS = Array.from({ length: 10_000 }, (_, n) => n);
 
@@ -40,4 +46,43 @@ test("texts are rows of tokens: a language, pieces, an end; there are at most 25
   const words = (row) => row.map((id) => VOCABULARY[id]);
   assert.deepEqual(words(tokensOf(21, "de")), ["de", "ein", "und", "zwanzig", "<end>", ...Array(4).fill("<padding>")]);
   assert.deepEqual(words(tokensOf(null, "zh")).slice(0, 3), ["zh", "?", "<end>"]);
+});
+
+/** A number in our own handwriting. */
+function written(number, hand) {
+  const step = 150, digits = [...String(number)];
+  const strokes = digits.flatMap((digit, at) => hand.find(({ label }) => label === digit).strokes
+    .map((points) => points.map((point) => ({ ...point, x: point.x + step * at }))));
+  return { strokes, width: SIDE + step * (digits.length - 1), height: SIDE };
+}
+
+test("the model writes numbers as digits and in words of five languages", async () => {
+  const vit = await load(model);
+  assert.deepEqual(vit.config.decoder.labels, VOCABULARY);
+  for (const [number, hand] of [[4321, OFFERED], [8065, OFFERED], [1997, MORE], [2045, MORE], [306, OFFERED], [43, MORE], [7, OFFERED]]) {
+    const texts = await Promise.all(LANGUAGES.map(async (start) => (await vit.read(written(number, hand), { start })).text));
+    assert.deepEqual(texts, LANGUAGES.map((language) => textOf(number, language)));
+  }
+  await rejects(() => vit.read({ strokes: [], width: SIDE, height: SIDE }), "blank_image", /ink/);
+});
+
+test("signs and scribbles are no numbers", async () => {
+  const vit = await load(model), random = dice(9);
+  const images = [...SIGNS.map((name) => shape(name, random)), ...Array.from({ length: 19 }, () => scribble(random))];
+  const texts = await Promise.all(images.map(async (image) => (await vit.read(image)).text));
+  const none = texts.filter((text) => text === "?").length;
+  assert.ok(none >= 0.9 * images.length, `${none} of ${images.length}`);
+});
+
+test("German looks at the units before the tens", async () => {
+  const vit = await load(model), image = written(43, MORE);
+  const placesOf = async (start) => {
+    const { tokens, attention } = await vit.read(image, { start, attention: true }), [, columns] = attention.grid;
+    return Object.fromEntries(tokens.map(({ text }, at) => {
+      const looked = attention.fromToken(at), all = looked.reduce((sum, share) => sum + share);
+      return [text, looked.reduce((sum, share, patch) => sum + share * (patch % columns), 0) / all];
+    }));
+  };
+  const { drei, vierzig } = await placesOf("de"), { forty, "-three": three } = await placesOf("en");
+  assert.ok(vierzig < drei && forty < three, [vierzig, drei, forty, three].join());
 });

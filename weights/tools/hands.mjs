@@ -27,7 +27,8 @@ const SIGNS_LIKE_DIGITS = {
 };
 /** writers_part() in src/train/strokes.c divides writers by their numbers: from 104, the three of UNIPEN who drew
  *  a thousand and more are for training. */
-const [FIRST_OF_UNIPEN, FIRST_OF_OMNIGLOT, DRAWERS, FIRST_OF_SIGNS] = [104, 1000, 20, 2000];
+export const FIRST_OF_UNIPEN = 104;
+const [FIRST_OF_OMNIGLOT, DRAWERS, FIRST_OF_SIGNS] = [1000, 20, 2000];
 const EACH_SIGN = 150;
 
 const linesOf = (path) => gunzipSync(readFileSync(path)).toString().trim().split("\n").map((line) => JSON.parse(line));

@@ -8,6 +8,7 @@ import { findStrokes, mnist } from "../../web/scripts/data.mjs";
 import { explain } from "./explain.mjs";
 import { finish } from "./finish.mjs";
 import { files as hands } from "./hands.mjs";
+import { numbers } from "./numbers.mjs";
 import { Trouble, main, root, run, say, timed } from "../../web/scripts/lib.mjs";
 import * as setup from "../../web/scripts/setup.mjs";
 
@@ -80,6 +81,10 @@ await main(async () => {
   if (name === "explain") {
     const { data, strokes } = await prepared(true);
     return explain({ data, strokes, words });
+  }
+  if (name === "numbers") {
+    await prepared(false);
+    return numbers({ command: (...words) => run(vit, words, { terminal: true }), words });
   }
   const path = `weights/${name}${suffix}`, set = SETS[name];
   const model = `${name === "fashion" ? "build/train" : "weights"}/${name}.safetensors`;

@@ -1,0 +1,331 @@
+// node weights/tools/numbers.mjs validation|test: draws numbers from 0 to 9999 on wide pads, for the model `numbers`,
+// into build/numbers/PART: images that the library has prepared, and rows of tokens. Their digits are MNIST's, set side
+// by side, and those of pens that hands.mjs has gathered; where there is no number, letters, signs, scribbles and
+// longer numbers. The parts share no digit and no writer. It needs `npm run build`. `npm run train -- numbers` draws
+// what the model learns from, and trains it.
+import { closeSync, copyFileSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { readSafetensors, writeSafetensors } from "../../web/base/safetensors.mjs";
+import { mnist, readDigits } from "../../web/scripts/data.mjs";
+import { Trouble, isMain, main, root, say } from "../../web/scripts/lib.mjs";
+import { finishing } from "./finish.mjs";
+import { FIRST_OF_UNIPEN, files as hands } from "./hands.mjs";
+import { LANGUAGES, TOKENS, tokensOf } from "./number-words.mjs";
+import { SIGNS, dice, scribble, shape } from "./shapes.mjs";
+
+export const IMAGE = [28, 112];
+const [SIDE, TALL] = [28, 20]; // MNIST's images, and the digits in them
+const KEPT = 5000; // the last of MNIST's training images, which choose
+const VALIDATION_ROWS = 3000; // of `train`, its last
+const [PIXEL_UNIT, PEN_UNIT] = [40, 80]; // a digit's height on the pad
+
+/** The writers of each part: writers_part in src/train/strokes.c. */
+const WRITERS = {
+  train: (n) => n % 5 !== 0 && n % 10 !== 4,
+  validation: (n) => n % 10 === 4,
+  test: (n) => n % 5 === 0,
+};
+
+const within = (random, most) => (2 * random() - 1) * most;
+const below = (random, count) => Math.floor(random() * count);
+const pick = (random, list) => list[below(random, list.length)];
+const between = (random, least, most) => least * (most / least) ** random();
+
+// ---- Glyphs: digits and signs about (0,0), one high, y down ---------------
+
+const glyphOfPixels = (bytes) => {
+  const points = [];
+  for (let at = 0; at < bytes.length; at++) if (bytes[at] > 64) points.push([(at % SIDE - 13.5) / TALL, (Math.floor(at / SIDE) - 13.5) / TALL]);
+  return { bytes, points };
+};
+
+const boxOf = (points) => [0, 1].map((axis) => {
+  const values = points.map((point) => point[axis]);
+  return [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))];
+});
+
+/** A drawing by a pen, y up. Flat signs are made smaller, so that none is wider than 1.3. */
+function glyphOfStrokes(strokes) {
+  const [[left, right], [low, high]] = boxOf(strokes.flat());
+  const scale = 1 / Math.max(high - low, (right - left) / 1.3, 1e-6);
+  const moved = strokes.map((points) => points.map(([x, y]) => [scale * (x - (left + right) / 2), scale * ((low + high) / 2 - y)]));
+  return { strokes: moved, points: moved.flat(), narrowness: Math.min(right - left, high - low) * scale };
+}
+
+// ---- A row of glyphs ---------------------------------------------------------
+
+/** How a hand writes a row: all lean alike and stand at similar distances, and each is a little different, or `loose`
+ *  times as much. */
+function handOf(random, loose) {
+  return { loose, slant: within(random, 0.25), gap: 0.4 * random(), drift: within(random, 0.06), wide: Math.exp(within(random, 0.12)) };
+}
+
+/** Each glyph's matrix and place in the row. `margin` is what the pen adds to each side. */
+function placesOf(glyphs, hand, random, margin) {
+  let edge = 0;
+  return glyphs.map(({ points }, index) => {
+    const size = Math.exp(within(random, 0.1 * hand.loose)), turn = within(random, 0.06 * hand.loose), lean = hand.slant + within(random, 0.07 * hand.loose);
+    const wide = hand.loose > 1 ? hand.wide * Math.exp(within(random, 0.1 * (hand.loose - 1))) : hand.wide;
+    const matrix = [size * wide, size * (turn - lean), -size * turn, size];
+    const [[left, right], [top, bottom]] = boxOf(points.map(([x, y]) => [matrix[0] * x + matrix[1] * y, matrix[2] * x + matrix[3] * y]));
+    const gap = index === 0 ? 0 : Math.max(-0.06, hand.gap + within(random, 0.08));
+    const x = edge + gap + margin - left, y = within(random, 0.08) + hand.drift * index;
+    edge = x + right + margin;
+    return { matrix, x, y, top: y + top - margin, bottom: y + bottom + margin, left: x + left - margin, right: edge };
+  });
+}
+
+/** The pad's size, and where the row begins on it. */
+function padOf(places, unit) {
+  const edge = 0.25, least = (key) => Math.min(...places.map((place) => place[key])), most = (key) => Math.max(...places.map((place) => place[key]));
+  const [left, top] = [least("left") - edge, least("top") - edge];
+  return { left, top, width: Math.ceil(unit * (most("right") + edge - left)), height: Math.ceil(unit * (most("bottom") + edge - top)) };
+}
+
+/** MNIST's images, side by side: sampled bilinearly, ink over ink. */
+function pixelRow(glyphs, random, loose = 1) {
+  const places = placesOf(glyphs, handOf(random, loose), random, 0.02), pad = padOf(places, PIXEL_UNIT), { width, height } = pad;
+  const data = new Uint8Array(width * height);
+  glyphs.forEach(({ bytes }, index) => {
+    const { matrix: [a, b, c, d], x, y } = places[index], det = a * d - b * c, step = TALL / PIXEL_UNIT / det;
+    const [middleX, middleY] = [(x - pad.left) * PIXEL_UNIT, (y - pad.top) * PIXEL_UNIT], reach = 1.1 * PIXEL_UNIT;
+    for (let row = Math.max(0, Math.floor(middleY - reach)); row < Math.min(height, middleY + reach); row++) {
+      for (let column = Math.max(0, Math.floor(middleX - reach)); column < Math.min(width, middleX + reach); column++) {
+        const [right, down] = [column - middleX, row - middleY];
+        const u = 13.5 + step * (d * right - b * down), v = 13.5 + step * (a * down - c * right);
+        const i = Math.floor(u), j = Math.floor(v);
+        if (i < 0 || j < 0 || i >= SIDE - 1 || j >= SIDE - 1) continue;
+        const at = j * SIDE + i, s = u - i, t = v - j;
+        const upper = bytes[at] + s * (bytes[at + 1] - bytes[at]), lower = bytes[at + SIDE] + s * (bytes[at + SIDE + 1] - bytes[at + SIDE]);
+        const ink = upper + t * (lower - upper), to = row * width + column;
+        if (ink > data[to]) data[to] = ink;
+      }
+    }
+  });
+  return { data, width, height };
+}
+
+/** Drawings side by side, by one pen, their lines bent a little. */
+function penRow(glyphs, random, loose = 1) {
+  const narrow = Math.min(...glyphs.map(({ narrowness }) => Math.max(0.1, 0.55 * narrowness)));
+  const pen = Math.min(between(random, 0.05, 0.22), narrow);
+  const places = placesOf(glyphs, handOf(random, loose), random, pen / 2), pad = padOf(places, PEN_UNIT);
+  const strokes = glyphs.flatMap(({ strokes }, index) => {
+    const { matrix: [a, b, c, d], x, y } = places[index];
+    const [high, long, at] = [within(random, 0.04), 4 + within(random, 3), 6 * random()];
+    return strokes.map((points) => points.map(([px, py]) => {
+      const [u, v] = [px + high * Math.sin(long * py + at), py + high * Math.sin(long * px + at)];
+      return { x: PEN_UNIT * (x + a * u + b * v - pad.left), y: PEN_UNIT * (y + c * u + d * v - pad.top), width: PEN_UNIT * pen };
+    }));
+  });
+  return { strokes, width: pad.width, height: pad.height };
+}
+
+// ---- What is drawn -------------------------------------------------------------
+
+/** A number's digits. Three in ten numbers are round: they have more zeros. */
+function digitsOf(random, length) {
+  const round = random() < 0.3;
+  return Array.from({ length }, (_, at) =>
+    (at > 0 && round && random() < 0.4 ? 0 : at === 0 && length > 1 ? 1 + below(random, 9) : below(random, 10)));
+}
+const lengthOf = (random) => [1, 2, 2, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 1, 2, 3][below(random, 20)];
+
+/** A pen that wanders over a wide or a narrow field. */
+function wandering(random) {
+  const wide = between(random, 0.8, 5);
+  let x = wide * random(), y = random(), angle = 6.28 * random(), turn = 0;
+  const bend = between(random, 0.2, 1);
+  return [Array.from({ length: 20 + below(random, 120) }, () => {
+    angle += turn = 0.75 * turn + within(random, bend);
+    x = Math.min(wide, Math.max(0, x + 0.1 * Math.cos(angle)));
+    y = Math.min(1, Math.max(0, y + 0.1 * Math.sin(angle)));
+    return [x, y];
+  })];
+}
+
+/** The part's digits by MNIST and by writers, and its drawings of no digit. */
+async function gather(part) {
+  const folder = await mnist(), { images, labels } = readDigits(folder, part === "test" ? "t10k" : "train");
+  if (!existsSync(hands[1])) throw new Trouble(`no drawings in ${hands[1]}: weights/tools/hands.mjs gathers them`);
+  const first = part === "validation" ? labels.length - KEPT : 0, end = part === "train" ? labels.length - KEPT : labels.length;
+  const pixels = Array.from({ length: end - first }, (_, i) =>
+    ({ digit: labels[first + i], bytes: images.subarray(SIDE * SIDE * (first + i), SIDE * SIDE * (first + i + 1)) }));
+  const drawings = gunzipSync(readFileSync(hands[1])).toString().trim().split("\n").map((line) => JSON.parse(line))
+    .filter(({ writer }) => WRITERS[part](writer));
+  const writers = new Map();
+  for (const { label, writer, strokes } of drawings.filter(({ label }) => label !== null)) {
+    if (!writers.has(writer)) writers.set(writer, []);
+    writers.get(writer).push({ digit: label, glyph: glyphOfStrokes(strokes) });
+  }
+  const others = drawings.filter(({ label }) => label === null).map(({ strokes }) => glyphOfStrokes(strokes));
+  const byPens = [...writers].map(([writer, all]) => ({ writer, all }));
+  return { pixels, writers: byPens, others };
+}
+
+const byDigit = (list) => Array.from({ length: 10 }, (_, digit) => list.filter((of) => of.digit === digit));
+
+/** Gives pads at random: { image, number }, number null where there is none. */
+function drawer({ pixels, writers, others }, random, loose = 1) {
+  const images = byDigit(pixels), hands = writers.map(({ all }) => byDigit(all)), all = byDigit(writers.flatMap(({ all }) => all));
+  const penned = (digits) => {
+    const hand = random() < 0.8 ? pick(random, hands) : all;
+    return digits.map((digit) => pick(random, hand[digit].length > 0 ? hand[digit] : all[digit]).glyph);
+  };
+  const printed = (digits) => digits.map((digit) => glyphOfPixels(pick(random, images[digit]).bytes));
+  const row = (digits) => (random() < 0.5 ? pixelRow(printed(digits), random, loose) : penRow(penned(digits), random, loose));
+  const NONE = [
+    () => penRow(Array.from({ length: 1 + below(random, 5) }, () => pick(random, others)), random),
+    () => penRow(Array.from({ length: 1 + below(random, 5) }, () => pick(random, others)), random),
+    () => { // a letter among digits
+      const glyphs = penned(digitsOf(random, 1 + below(random, 4)));
+      glyphs.splice(below(random, glyphs.length + 1), glyphs.length > 3 ? 1 : below(random, 2), pick(random, others));
+      return penRow(glyphs, random);
+    },
+    () => penRow(Array.from({ length: 1 + below(random, 2) }, () => glyphOfStrokes(wandering(random))), random),
+    () => {
+      const places = { strokes: wandering(random), width: 600, height: 200 }, width = between(random, 6, 24);
+      return { ...places, strokes: places.strokes.map((points) => points.map(([x, y]) => ({ x: 30 + 100 * x, y: 40 + 120 * y, width }))) };
+    },
+    () => row(digitsOf(random, 5 + below(random, 3))),
+  ];
+  return () => {
+    if (random() < 0.1) return { image: pick(random, NONE)(), number: null };
+    const digits = digitsOf(random, lengthOf(random));
+    return { image: row(digits), number: Number(digits.join("")) };
+  };
+}
+
+/** Four-digit numbers of digits that are used equally often, `times` each. A 0 is never first. */
+function numbersOf(list, times, random) {
+  const deck = Array.from({ length: times }, () => shuffled(list, random)).flat();
+  return Array.from({ length: Math.floor(deck.length / 4) }, (_, at) => {
+    const four = deck.slice(4 * at, 4 * at + 4), first = four.findIndex(({ digit }) => digit > 0);
+    return [...four.slice(first), ...four.slice(0, first)];
+  }).filter(([{ digit }]) => digit > 0);
+}
+
+function shuffled(list, random) {
+  const all = [...list];
+  for (let i = all.length - 1; i > 0; i--) {
+    const j = below(random, i + 1);
+    [all[i], all[j]] = [all[j], all[i]];
+  }
+  return all;
+}
+
+/** What a model is measured on: MNIST's digits, each in four numbers; the same by pens, a hand a number, of UCI's
+ *  drawings and of UNIPEN's; no numbers. */
+function measured({ pixels, writers, others }, random) {
+  const number = (four) => Number(four.map(({ digit }) => digit).join(""));
+  const penned = (wanted) => writers.filter(({ writer }) => wanted(writer)).flatMap(({ all }) => numbersOf(all, 4, random))
+    .map((four) => ({ image: penRow(four.map(({ glyph }) => glyph), random), number: number(four) }));
+  const alone = () => (random() < 0.5 ? shape(pick(random, SIGNS), random) : scribble(random));
+  return {
+    digits: numbersOf(pixels, 4, random).map((four) => ({ image: pixelRow(four.map(({ bytes }) => glyphOfPixels(bytes)), random), number: number(four) })),
+    pens: penned((writer) => writer < FIRST_OF_UNIPEN),
+    unipen: penned((writer) => writer >= FIRST_OF_UNIPEN),
+    none: Array.from({ length: 2000 }, (_, at) => ({
+      image: at % 2 ? alone() : penRow(Array.from({ length: 1 + below(random, 4) }, () => pick(random, others)), random), number: null,
+    })),
+  };
+}
+
+// ---- Files -----------------------------------------------------------------------
+
+/** A network of one number, whose input is what the library makes of a pad. */
+async function preparer() {
+  const { Vit } = await import("../../dist/vit.js");
+  const config = {
+    image_size: IMAGE, patch_size: IMAGE, channels: 1, width: 1, depth: 0, heads: 1, mlp_width: 1, classes: 1, position: "none",
+    pool: "mean", prefix: [], final_norm: false, patch_bias: false, head_bias: false, prepare: { kind: "digit" },
+  };
+  const zeros = (...shape) => ({ shape, data: new Float32Array(shape.reduce((a, b) => a * b)) });
+  const tensors = new Map([["patch_embed.proj.weight", zeros(1, 1, ...IMAGE)], ["head.weight", zeros(1, 1)]]);
+  const vit = await Vit.load(writeSafetensors({ config, tensors }));
+  return async (images) => Buffer.concat((await vit.classifyAll(images)).map(({ input }) => Uint8Array.from(input, (value) => Math.round(255 * value))));
+}
+
+const header = (...shape) => {
+  const bytes = Buffer.alloc(4 + 4 * shape.length);
+  bytes.set([0, 0, 8, shape.length]);
+  shape.forEach((side, i) => bytes.writeUInt32BE(side, 4 + 4 * i));
+  return bytes;
+};
+
+/** Writes NAME-images-idx3-ubyte, and for each way to choose languages a file of tokens. `next` gives a pad. */
+async function write(folder, name, count, next, languages) {
+  mkdirSync(folder, { recursive: true });
+  const prepare = await preparer(), path = (what) => join(folder, `${name}-${what}-ubyte`), numbers = [];
+  const file = openSync(path("images-idx3"), "w");
+  writeSync(file, header(count, ...IMAGE));
+  for (let done = 0, pads; done < count; done += pads.length) {
+    pads = Array.from({ length: Math.min(500, count - done) }, (_, i) => next(done + i));
+    writeSync(file, await prepare(pads.map(({ image }) => image)));
+    numbers.push(...pads.map(({ number }) => number));
+    if (done % 50_000 === 0 && done > 0) say(`  ${name}: ${done} of ${count}`);
+  }
+  closeSync(file);
+  for (const [what, languageOf] of Object.entries(languages)) {
+    const tokens = openSync(path(what), "w");
+    writeSync(tokens, Buffer.concat([header(count, TOKENS), Buffer.from(numbers.flatMap((number, at) => tokensOf(number, languageOf(at))))]));
+    closeSync(tokens);
+  }
+  say(`✓ ${path("images-idx3")}: ${count} pads`);
+}
+
+const folder = join(root, "build", "numbers"), weights = join(root, "weights");
+const jsonIn = (path) => JSON.parse(readFileSync(path, "utf8"));
+
+/** Each run has pads of its own, the last of which validate. */
+const RUNS = [{ pads: 120_000, seed: 1 }, { pads: 187_000, seed: 2, loose: 2 }];
+
+async function drawTraining(out, { pads, seed, loose }) {
+  if (existsSync(join(out, "train-tokens-idx2-ubyte"))) return;
+  const random = dice(seed), draw = drawer(await gather("train"), random, loose), check = drawer(await gather("validation"), random);
+  await write(out, "train", pads, (at) => (at < pads - VALIDATION_ROWS ? draw() : check()), { "tokens-idx2": () => pick(random, LANGUAGES) });
+}
+
+/** What the first run begins from: random numbers, and the convolutions of digits-stem. */
+function writeStart(path, random) {
+  const start = readSafetensors(readFileSync(random)), { tensors } = readSafetensors(readFileSync(join(weights, "digits-stem.safetensors")));
+  for (const [name, tensor] of tensors) if (name.startsWith("patch_embed.backbone.")) start.tensors.set(name, tensor);
+  writeFileSync(path, writeSafetensors(start));
+}
+
+/** The mean of two models' numbers. */
+function writeMean(path, one, other) {
+  const [{ tensors }, mean] = [one, other].map((file) => readSafetensors(readFileSync(file)));
+  for (const [name, { data }] of mean.tensors) tensors.get(name).data.forEach((value, at) => { data[at] = (data[at] + value) / 2; });
+  delete mean.config.validation_accuracy; // the other's
+  writeFileSync(path, writeSafetensors(mean));
+}
+
+/** Makes weights/numbers.safetensors. `command` runs `vit`. */
+export async function numbers({ command, words }) {
+  const at = (name) => join(folder, name), recipe = join(weights, "numbers.recipe.json"), last = at("finish.recipe.json");
+  const train = (run, recipe, out, ...more) => command("train", "--data", at(`train-${run}`), "--recipe", recipe, "--out", out, ...more, ...words);
+  mkdirSync(folder, { recursive: true });
+  await drawTraining(at("few"), { pads: 2 * VALIDATION_ROWS, seed: 1 });
+  await command("train", "--data", at("few"), "--recipe", recipe, "--out", at("few.safetensors"), "--epochs", "1", "--snapshots", "2", "--fresh");
+  writeStart(at("start.safetensors"), at("few.safetensors.step-000000.safetensors"));
+  for (const [run, how] of RUNS.entries()) await drawTraining(at(`train-${run}`), how);
+  await train(0, recipe, at("first.safetensors"), "--init", at("start.safetensors"));
+  writeFileSync(last, JSON.stringify(finishing(jsonIn(recipe), jsonIn(join(weights, "numbers.finish.json")), {})));
+  await train(1, last, at("second.safetensors"), "--init", at("first.safetensors"));
+  writeMean(join(weights, "numbers.safetensors"), at("first.safetensors"), at("second.safetensors"));
+  copyFileSync(at("first.safetensors.log.tsv"), join(weights, "numbers.safetensors.log.tsv"));
+  copyFileSync(at("second.safetensors.log.tsv"), join(weights, "numbers.finish.log.tsv"));
+}
+
+if (isMain(import.meta)) {
+  await main(async () => {
+    const [part] = process.argv.slice(2);
+    if (!["validation", "test"].includes(part)) throw new Trouble(`expected validation or test, got ${part ?? "nothing"}`);
+    for (const [name, pads] of Object.entries(measured(await gather(part), dice(part === "test" ? 3 : 2)))) {
+      const each = LANGUAGES.map((language) => [`tokens-${language}-idx2`, () => language]);
+      await write(join(folder, part), name, pads.length, (at) => pads[at], Object.fromEntries(each));
+    }
+  });
+}
