@@ -184,8 +184,8 @@ export async function draw(page, strokes, { during, moves = 4 } = {}) {
 }
 
 /** Draws at once, by a script's pointer: for tests of something else than drawing. A corner may have a pressure. */
-export async function ink(page, strokes, { moves = 4, pointerType = "mouse" } = {}) {
-  await page.locator("#pad").evaluate((pad, { strokes, moves, pointerType }) => {
+export async function ink(page, strokes, { moves = 4, pointerType = "mouse", on = "#pad" } = {}) {
+  await page.locator(on).evaluate((pad, { strokes, moves, pointerType }) => {
     const box = pad.getBoundingClientRect();
     const send = (type, x, y, pressure = 0.5) => pad.dispatchEvent(new PointerEvent(type, {
       pointerId: 5, pointerType, pressure, bubbles: true, button: 0, buttons: 1,

@@ -2,6 +2,7 @@
 import type { Vit } from "vitrine";
 import { buildMaps, drawMaps } from "./blocks.ts";
 import { fillChoices, listenToChoices, showChoices } from "./choices.ts";
+import { closerWords } from "./closer-words.ts";
 import { element } from "./dom.ts";
 import { choosePatch } from "./figure/cells.ts";
 import { inPadUnits } from "./ink.ts";
@@ -140,7 +141,7 @@ function writeFact(name: string, text: string): void {
 
 /** Says how reliable the probabilities are. */
 function onCalibration({ temperature, uncertain_below }: Vit["config"]): string {
-  const { calibration } = words;
+  const { calibration } = closerWords();
   const honest = temperature === 1 ? calibration.never : calibration.scaled(decimal(temperature, 2));
   return uncertain_below > 0 ? `${honest} ${calibration.limit(percent(uncertain_below))}` : honest;
 }

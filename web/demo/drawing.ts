@@ -4,14 +4,19 @@ import type { Sheet } from "./history.ts";
 import type { Stroke } from "./ink.ts";
 import type { Photo } from "./photo.ts";
 import { isBlank, type State } from "./state.ts";
-import { OPENING, writeOut } from "./examples.ts";
-import { keepOverReload } from "./share.ts";
-import { patchAt } from "./overlay.ts";
+import { writeOut } from "./examples.ts";
 import { words } from "./texts/words.ts";
 
 export type Drawing = ReturnType<typeof followDrawing>;
 
-interface Page {
+/** What lies on a pad, and how it came there. */
+export type Drawn = Sheet & Pick<State, "version" | "since" | "unfinished" | "example" | "history" | "notice"> & { reading?: unknown };
+
+interface Page extends Pick<PadEvents, "hover" | "choosable"> {
+  /** The drawing that the pad begins with. */
+  opening: Stroke[];
+  /** Keeps a drawing over a reload: see share.ts. */
+  keep(drawing: () => Stroke[]): () => void;
   redraw(): void;
   /** The ink has changed and no more: the last reading stays in sight until the next one. */
   inked(): void;
@@ -23,8 +28,9 @@ interface Page {
 
 const BLANK: Sheet = { strokes: [] };
 
-export function followDrawing(state: State, { redraw, inked, finished, liftKeyPen, say }: Page) {
-  const keep = keepOverReload(() => (state.example ? [] : state.strokes));
+export function followDrawing(state: Drawn, page: Page) {
+  const { redraw, inked, finished, liftKeyPen, say } = page;
+  const keep = page.keep(() => (state.example ? [] : state.strokes));
   let stopExample = () => {};
   let stroke: Stroke = []; // the stroke under the pen
 
@@ -72,13 +78,8 @@ export function followDrawing(state: State, { redraw, inked, finished, liftKeyPe
     cancel() {
       if (state.strokes.at(-1) === stroke) takeBack();
     },
-    hover(x, y) {
-      const patch = state.view.map === "patch" && patchAt(state, x, y);
-      if (!patch) return;
-      state.view.patch = patch;
-      redraw();
-    },
-    choosable: (x, y) => state.view.map === "patch" && !state.example && patchAt(state, x, y) !== undefined,
+    hover: page.hover,
+    choosable: page.choosable,
     moved: redraw,
   };
 
@@ -114,11 +115,25 @@ export function followDrawing(state: State, { redraw, inked, finished, liftKeyPe
     /** Writes an example on the empty pad, so that there is something to see while the model loads. */
     invite() {
       state.example = true;
-      stopExample = writeOut(OPENING, 1400, (shown, done) => {
+      stopExample = writeOut(page.opening, 1400, (shown, done) => {
         state.strokes = shown;
         state.unfinished = !done;
         changed();
       });
     },
   };
+}
+
+/** Lets the keyboard undo, redo and clear while `isOpen`. */
+export function followKeys(isOpen: () => boolean, { step, wipe }: Drawing): void {
+  document.addEventListener("keydown", (event) => {
+    if (!isOpen() || (event.target as HTMLElement).matches("select, input")) return;
+    if (document.querySelector("dialog[open]")) return; // Escape closes the dialog
+    const key = event.ctrlKey || event.metaKey ? event.key.toLowerCase() : "";
+    if (key === "y" || (key === "z" && event.shiftKey)) step("redo");
+    else if (key === "z") step("undo");
+    else if (event.key === "Escape" || event.key === "Delete") wipe();
+    else return;
+    event.preventDefault();
+  });
 }

@@ -68,12 +68,12 @@ function widthOf(canvas: HTMLCanvasElement): number {
   return widths.get(canvas)!;
 }
 
-/** Clears a canvas at the screen's resolution. Returns its context, in pad units. */
-export function inPadUnits(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
-  const side = widthOf(canvas) || SIDE;
-  return scaled(canvas, side, side, SIDE, SIDE);
+/** Clears a canvas at the screen's resolution. Returns its context, in pad units. A pad has as many squares side by side as `across`. */
+export function inPadUnits(canvas: HTMLCanvasElement, across = 1): CanvasRenderingContext2D {
+  const width = widthOf(canvas) || SIDE;
+  return scaled(canvas, width, width / across, SIDE * across, SIDE);
 }
 
 /** What the library takes as an image. */
-export const drawingOf = <Strokes>(strokes: Strokes, unfinished = false) =>
-  ({ strokes, width: SIDE, height: SIDE, unfinished });
+export const drawingOf = <Strokes>(strokes: Strokes, unfinished = false, across = 1) =>
+  ({ strokes, width: SIDE * across, height: SIDE, unfinished });

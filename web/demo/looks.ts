@@ -1,33 +1,46 @@
 /** Where the shown map is hottest, in words. Its code comes after the first prediction. */
 import { answerOf } from "./answer.ts";
+import { closerWords } from "./closer-words.ts";
 import { h } from "./dom.ts";
 import { percent } from "./logits.ts";
 import { heatMap, hottest } from "./overlay.ts";
 import { shapeOf } from "./pixels.ts";
 import type { State } from "./state.ts";
 import { percentage, words } from "./texts/words.ts";
-import { type Place, whereOf } from "./where.ts";
+import { type Place, type Where, whereOf } from "./where.ts";
 import { write } from "./write.ts";
 
-const placed = ({ kind, position }: Place): string =>
-  words.looks.at(words.looks.kinds[kind], words.looks.positions[position]);
+function placed({ kind, position }: Place): string {
+  const { looks } = closerWords();
+  return looks.at(looks.kinds[kind], looks.positions[position]);
+}
 
-/** One sentence: where the shown map is hottest, by the drawing's own geometry. The second part of three is the place. */
-export function looksOf({ reading, view, strokes, photo, model }: State): [before: string, place: string, after: string] {
-  const attention = reading?.result.attention, { looks } = words;
+type Sentence = [before: string, place: string, after: string];
+
+/** One sentence: where the shown map is hottest, by the drawing's own geometry. */
+export function looksOf({ reading, view, strokes, photo, model }: State): Sentence {
+  const attention = reading?.result.attention, { looks } = closerWords();
   if (!attention) return ["", "", ""];
-  const map = heatMap(attention, view);
-  const { places, patches, share, spread } = whereOf(map, attention.grid, reading.result.placement, strokes,
+  const where = whereOf(heatMap(attention, view), attention.grid, reading.result.placement, strokes,
     photo && { values: reading.result.input, ...shapeOf(model?.config) });
+  return placesOf(heatMap(attention, view), where, view.map === "patch" ? looks.patch : looks.it);
+}
+
+/** @param begin the sentence's begin, with {1} for the place. */
+export function placesOf(map: Float32Array, { places, patches, share, spread }: Where, begin: string): Sentence {
+  const { looks } = closerWords();
   if (spread) return [looks.spread(percent(hottest(map))), "", ""];
-  const text = (view.map === "patch" ? looks.patch : looks.it) + looks.hold(patches, map.length, percentage(share, 0).replace(" ", "\u00a0"));
+  const text = begin + looks.hold(patches, map.length, percentage(share, 0).replace(" ", "\u00a0"));
   const [before, after] = text.split("{1}");
   return [before!, places.map(placed).reduce(looks.both), after!];
 }
 
 export function drawLooks(parent: HTMLElement, state: State): void {
-  if (answerOf(state).unknown) return write(parent, words.answer.onlyThese);
-  const [before, where, after] = looksOf(state);
+  if (answerOf(state).unknown) write(parent, words.answer.onlyThese);
+  else writePlaces(parent, looksOf(state));
+}
+
+export function writePlaces(parent: HTMLElement, [before, where, after]: Sentence): void {
   if (parent.textContent === before + where + after) return;
   parent.replaceChildren(before, h("em", {}, where), after);
 }

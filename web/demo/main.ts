@@ -1,19 +1,19 @@
 import { sentence } from "./answer.ts";
-import { buildExamples } from "./examples.ts";
+import { buildExamples, OPENING } from "./examples.ts";
 import type { Closer } from "./closer.ts";
 import { element, inNextFrame, onChosen } from "./dom.ts";
 import { buildDigitReader } from "./digits.ts";
-import { followDrawing } from "./drawing.ts";
+import { followDrawing, followKeys } from "./drawing.ts";
 import { firstView, isIn, type LinkState } from "./link.ts";
 import { buildBars } from "./logits.ts";
 import { choiceIn, CHOICES, MODELS, SIGNS, titleOf } from "./models.ts";
 import { stayForOffline } from "./offline/page.ts";
-import { heatMap, mostOf } from "./overlay.ts";
+import { heatMap, mostOf, patchAt } from "./overlay.ts";
 import type { Given } from "./own/files.ts";
 import { once } from "./once.ts";
 import { drawPad, listen } from "./pad.ts";
 import { withRemedy } from "./remedy.ts";
-import { fromLink, kept } from "./share.ts";
+import { fromLink, keepOverReload, kept } from "./share.ts";
 import { drawAnswer, drawStage } from "./stage.ts";
 import { isBlank, state } from "./state.ts";
 import { drawStatus } from "./status.ts";
@@ -162,6 +162,15 @@ element("share").addEventListener("click", async () => {
 // ---- The drawing ------------------------------------------------------------
 
 const drawing = followDrawing(state, {
+  opening: OPENING,
+  keep: keepOverReload,
+  hover(x, y) {
+    const patch = state.view.map === "patch" && patchAt(state, x, y);
+    if (!patch) return;
+    state.view.patch = patch;
+    redraw();
+  },
+  choosable: (x, y) => state.view.map === "patch" && !state.example && patchAt(state, x, y) !== undefined,
   redraw,
   inked() {
     drawAnswer(state); // at once, because a result must not stay for a frame after its drawing
@@ -175,16 +184,7 @@ const keyPen = listen(pad, drawing.hand);
 
 for (const way of ["undo", "redo"] as const) element(way).addEventListener("click", () => drawing.step(way));
 element("clear").addEventListener("click", drawing.wipe);
-document.addEventListener("keydown", (event) => {
-  if (!isOpen("draw") || (event.target as HTMLElement).matches("select, input")) return;
-  if (document.querySelector("dialog[open]")) return; // Escape closes the dialog
-  const key = event.ctrlKey || event.metaKey ? event.key.toLowerCase() : "";
-  if (key === "y" || (key === "z" && event.shiftKey)) drawing.step("redo");
-  else if (key === "z") drawing.step("undo");
-  else if (event.key === "Escape" || event.key === "Delete") drawing.wipe();
-  else return;
-  event.preventDefault();
-});
+followKeys(() => isOpen("draw"), drawing);
 
 /** Loads the code of lessons and of *My signs*. */
 const loadTeaching = once(async () => {

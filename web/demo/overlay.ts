@@ -1,9 +1,9 @@
-import type { Attention } from "vitrine";
+import type { Attention, Placement } from "vitrine";
 import { css, cssTint, tone } from "./colour.ts";
 import { heat, type Scale, scaleOf } from "../base/heat.ts";
 import { percent } from "./logits.ts";
 import { accent, shapeOf, type Shape } from "./pixels.ts";
-import type { Reading, State, View } from "./state.ts";
+import type { State, View } from "./state.ts";
 import { words } from "./texts/words.ts";
 
 /** Heat maps that were made. A frame asks for most of them several times. */
@@ -35,14 +35,14 @@ export function scaleOfAll(attention: Attention, view: View): Scale {
 }
 
 /** The place of the first patch on the pad. All patches have its size. */
-const firstPatchOf = ({ result: { placement } }: Reading, { rows, cols, patchRows, patchCols }: Shape) =>
+const firstPatchOf = (placement: Placement, { rows, cols, patchRows, patchCols }: Shape) =>
   ({ ...placement, width: (placement.width / cols) * patchCols, height: (placement.height / rows) * patchRows });
 
 /** The patch under a point of the pad, if there is one. */
 export function patchAt(state: State, x: number, y: number): [number, number] | undefined {
   if (!state.reading) return undefined;
   const shape = shapeOf(state.model?.config);
-  const { left, top, width, height } = firstPatchOf(state.reading, shape);
+  const { left, top, width, height } = firstPatchOf(state.reading.result.placement, shape);
   const row = Math.floor((y - top) / height), col = Math.floor((x - left) / width);
   const inside = row >= 0 && col >= 0 && row < shape.gridRows && col < shape.gridCols;
   return inside ? [row, col] : undefined;
@@ -57,22 +57,18 @@ const THROUGH = 0.75;
 /** The end of the shown map's scale; empty without a map. */
 export function scaleEnd({ reading, view }: State): string {
   const { attention } = reading?.result ?? {};
-  return attention ? words.looks.onePatch(percent(hottest(heatMap(attention, view)))) : "";
+  return attention ? words.maps.onePatch(percent(hottest(heatMap(attention, view)))) : "";
 }
 
-/** Paints each patch's colour where the patch lies, in a context in pad units. */
-export function paintOverlay(context: CanvasRenderingContext2D, state: State): void {
-  const { reading, view, dark, photo } = state;
-  if (!reading?.result.attention) return;
-  const shape = shapeOf(state.model?.config);
-  const map = heatMap(reading.result.attention, view), most = hottest(map);
-  const { left, top, width, height } = firstPatchOf(reading, shape);
+/** Paints each patch's colour where the patch lies, in a context in pad units. Returns what outlines a patch. */
+export function paintMap(context: CanvasRenderingContext2D, map: Float32Array, placement: Placement, shape: Shape, dark: boolean, strength = 1) {
+  const most = hottest(map), { left, top, width, height } = firstPatchOf(placement, shape);
   const gap = Math.min(0.7, width / 12); // a digit may be small in its photo
   const cell = (row: number, col: number, gap: number) => {
     context.beginPath();
     context.roundRect(left + col * width + gap, top + row * height + gap, width - 2 * gap, height - 2 * gap, 3);
   };
-  context.globalAlpha = view.strength * (photo ? THROUGH : 1);
+  context.globalAlpha = strength;
   map.forEach((value, at) => {
     cell(Math.floor(at / shape.gridCols), at % shape.gridCols, gap);
     context.fillStyle = cssTint(heat(value / most, dark));
@@ -82,6 +78,15 @@ export function paintOverlay(context: CanvasRenderingContext2D, state: State): v
   context.strokeStyle = css(tone(0.14, dark));
   context.lineWidth = 0.7;
   context.strokeRect(left, top, width * shape.gridCols, height * shape.gridRows);
+  return cell;
+}
+
+/** Paints the shown map in a context in pad units. */
+export function paintOverlay(context: CanvasRenderingContext2D, state: State): void {
+  const { reading, view, dark, photo } = state;
+  if (!reading?.result.attention) return;
+  const { attention, placement } = reading.result;
+  const cell = paintMap(context, heatMap(attention, view), placement, shapeOf(state.model?.config), dark, view.strength * (photo ? THROUGH : 1));
   if (view.map !== "patch") return;
   cell(view.patch[0], view.patch[1], 0);
   context.strokeStyle = css(accent(dark));

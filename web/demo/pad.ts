@@ -28,15 +28,15 @@ const TAP = 8;
 /** A touch this soon after a pen was near, in milliseconds, is the hand that holds it. */
 const PEN_MS = 1000;
 
-/** Turns pointer and key events on the canvas into strokes in pad units. */
-export function listen(canvas: HTMLCanvasElement, events: PadEvents): KeyPen {
+/** Turns pointer and key events on the canvas into strokes in pad units. The pad has `across` squares side by side. */
+export function listen(canvas: HTMLCanvasElement, events: PadEvents, across = 1): KeyPen {
   const keyPen: KeyPen = { x: SIDE / 2, y: SIDE / 4, down: false, shown: false };
-  listenToPointer(canvas, keyPen, events);
-  listenToKeys(canvas, keyPen, events);
+  listenToPointer(canvas, keyPen, events, across);
+  listenToKeys(canvas, keyPen, events, across);
   return keyPen;
 }
 
-function listenToPointer(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadEvents): void {
+function listenToPointer(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadEvents, across: number): void {
   let active: number | undefined; // the one pointer that draws; others are ignored
   let touches = false; // it is a finger, or a palm
   let penSeen = -Infinity; // when a pen drew or hovered last
@@ -46,7 +46,7 @@ function listenToPointer(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadE
     const box = canvas.getBoundingClientRect();
     const pressed = event.pointerType === "pen" && event.pressure > 0;
     return {
-      x: toGrain(((event.clientX - box.left) / box.width) * SIDE),
+      x: toGrain(((event.clientX - box.left) / box.width) * SIDE * across),
       y: toGrain(((event.clientY - box.top) / box.height) * SIDE),
       width: toGrain(PEN * (pressed ? 0.5 + event.pressure : 1)),
     };
@@ -115,17 +115,17 @@ const ARROWS: Record<string, [number, number]> = {
   ArrowDown: [0, 1],
 };
 
-function listenToKeys(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadEvents): void {
+function listenToKeys(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadEvents, across: number): void {
   const point = (): Point => ({ x: keyPen.x, y: keyPen.y, width: PEN });
-  const within = (value: number) => Math.min(SIDE - PEN / 2, Math.max(PEN / 2, value));
+  const within = (value: number, side: number) => Math.min(side - PEN / 2, Math.max(PEN / 2, value));
 
   canvas.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const arrow = ARROWS[event.key];
     if (arrow) {
       const step = event.shiftKey ? 28 : 7;
-      keyPen.x = within(keyPen.x + arrow[0] * step);
-      keyPen.y = within(keyPen.y + arrow[1] * step);
+      keyPen.x = within(keyPen.x + arrow[0] * step, SIDE * across);
+      keyPen.y = within(keyPen.y + arrow[1] * step, SIDE);
       if (keyPen.down) events.extend([point()]);
       else events.hover(keyPen.x, keyPen.y);
     } else if (event.key === " " || event.key === "Enter") {
@@ -155,32 +155,32 @@ interface Layer { canvas: HTMLCanvasElement; strokes: readonly Stroke[]; ink: st
 const layers = new WeakMap<HTMLCanvasElement, Layer>();
 
 /** The layer for a canvas of such a width, with these strokes. What it has already is not drawn again. */
-function layerFor(width: number, strokes: readonly Stroke[], ink: string, old?: Layer): Layer {
+function layerFor(width: number, strokes: readonly Stroke[], ink: string, across: number, old?: Layer): Layer {
   const fits = old && old.canvas.width === width && old.ink === ink && old.strokes.every((stroke, at) => stroke === strokes[at]);
   const canvas = fits ? old.canvas : document.createElement("canvas");
-  if (!fits) canvas.width = canvas.height = width;
+  if (!fits) Object.assign(canvas, { width, height: Math.round(width / across) });
   const context = canvas.getContext("2d")!;
-  context.setTransform(width / SIDE, 0, 0, width / SIDE, 0, 0);
+  context.setTransform(width / (SIDE * across), 0, 0, canvas.height / SIDE, 0, 0);
   context.strokeStyle = ink;
   for (const stroke of strokes.slice(fits ? old.strokes.length : 0)) drawStroke(context, stroke);
   return { canvas, strokes, ink };
 }
 
 /** Draws strokes in a canvas's context in pad units. */
-export function drawInk(context: CanvasRenderingContext2D, strokes: readonly Stroke[], ink: string): void {
+export function drawInk(context: CanvasRenderingContext2D, strokes: readonly Stroke[], ink: string, across = 1): void {
   const { canvas } = context;
-  const layer = layerFor(canvas.width, strokes.slice(0, -1), ink, layers.get(canvas));
+  const layer = layerFor(canvas.width, strokes.slice(0, -1), ink, across, layers.get(canvas));
   layers.set(canvas, layer);
-  context.drawImage(layer.canvas, 0, 0, SIDE, SIDE);
+  context.drawImage(layer.canvas, 0, 0, SIDE * across, SIDE);
   context.strokeStyle = ink;
   for (const stroke of strokes.slice(-1)) drawStroke(context, stroke);
 }
 
 /** Draws the sheet and, if shown, the keyboard's pen, in the canvas's CSS colours. */
-export function drawPad(canvas: HTMLCanvasElement, { strokes, photo }: Sheet, keyPen: KeyPen): void {
-  const context = inPadUnits(canvas);
+export function drawPad(canvas: HTMLCanvasElement, { strokes, photo }: Sheet, keyPen: KeyPen, across = 1): void {
+  const context = inPadUnits(canvas, across);
   if (photo) drawPhoto(context, photo);
-  drawInk(context, strokes, getComputedStyle(canvas).color);
+  drawInk(context, strokes, getComputedStyle(canvas).color, across);
   canvas.classList.toggle("by-keys", keyPen.shown);
   if (!keyPen.shown) return;
   context.lineWidth = 2;

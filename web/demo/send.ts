@@ -15,7 +15,7 @@ const MOST_PACKED = 2000;
 const THINNING = [0, 0.25, 0.5, 1, 2];
 
 /** A drawing as text for an address, thinned no more than it must be. Undefined where it is too large. */
-function packForLink(strokes: Stroke[]): string | undefined {
+export function packForLink(strokes: Stroke[]): string | undefined {
   for (const distance of THINNING) {
     const packed = pack(distance > 0 ? strokes.map((stroke) => thinned(stroke, distance)) : strokes);
     if (packed !== undefined && packed.length <= MOST_PACKED) return packed;
@@ -53,20 +53,19 @@ function chapterShown(): string | undefined {
 }
 
 /** What the browser's own sharing gets: the link, and the picture if it takes files, as those of phones do. */
-async function parcelOf(state: State, url: string): Promise<ShareData> {
+async function parcelOf(url: string, picture?: () => Promise<File>): Promise<ShareData> {
   const link = { title: document.title, url };
-  if (!navigator.canShare) return link;
-  const parcel = { ...link, files: [await pictureFile(state)] };
+  if (!navigator.canShare || !picture) return link;
+  const parcel = { ...link, files: [await picture()] };
   return navigator.canShare(parcel) ? parcel : link;
 }
 
 /** Shares or copies the link. `word` is for the visitor; empty where the visitor gave up. `done`: it is copied. */
-async function share(state: State): Promise<{ word: string; done?: boolean }> {
-  const link = linkTo(state.strokes, writeLink(state));
+async function share(link: string | undefined, picture?: () => Promise<File>): Promise<{ word: string; done?: boolean }> {
   if (!link) return { word: words.share.large };
   try {
     if (typeof navigator.share === "function") {
-      await navigator.share(await parcelOf(state, link));
+      await navigator.share(await parcelOf(link, picture));
       return { word: words.share.shared };
     }
     await navigator.clipboard.writeText(link);
@@ -80,19 +79,25 @@ async function share(state: State): Promise<{ word: string; done?: boolean }> {
 
 /** How long the button says that the link is copied. */
 const COPIED_MS = 2500;
-let copied = 0; // a timer, while it says so
+const copied = new Map<HTMLElement, number>(); // a timer, while a button says so
 
 /** Shares what is on the pad. @param say puts a text into the status line. */
 export async function send(button: HTMLElement, state: State, say: (word: string) => void): Promise<void> {
   if (isBlank(state)) return;
   if (state.photo) return say(words.share.photo);
-  const { word, done } = await share(state);
-  clearTimeout(copied);
-  copied = done ? window.setTimeout(() => ((copied = 0), drawShare(button)), COPIED_MS) : 0;
+  await sendLink(button, linkTo(state.strokes, writeLink(state)), say, () => pictureFile(state));
+}
+
+/** @param link undefined where the drawing is too large for one. */
+export async function sendLink(button: HTMLElement, link: string | undefined, say: (word: string) => void, picture?: () => Promise<File>): Promise<void> {
+  const { word, done } = await share(link, picture);
+  clearTimeout(copied.get(button));
+  copied.delete(button);
+  if (done) copied.set(button, window.setTimeout(() => (copied.delete(button), drawShare(button)), COPIED_MS));
   drawShare(button);
   if (word) say(word);
 }
 
 export function drawShare(button: HTMLElement): void {
-  write(button, copied ? words.share.codeCopied : words.share.share);
+  write(button, copied.has(button) ? words.share.codeCopied : words.share.share);
 }

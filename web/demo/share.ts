@@ -35,8 +35,8 @@ const MOST_KEPT = 1_000_000;
  * Keeps the drawing in the tab when the page is left. Call what it returns after each change too: the
  * next load may be in another process, and begin before this page has heard that it is left.
  */
-export function keepOverReload(drawing: () => Stroke[]): () => void {
-  const keep = () => store(KEY, pack(drawing(), MOST_KEPT) ?? "", "sessionStorage");
+export function keepOverReload(drawing: () => Stroke[], key = KEY): () => void {
+  const keep = () => store(key, pack(drawing(), MOST_KEPT) ?? "", "sessionStorage");
   addEventListener("pagehide", keep);
   document.addEventListener("visibilitychange", () => document.hidden && keep());
   return () => {
@@ -45,4 +45,4 @@ export function keepOverReload(drawing: () => Stroke[]): () => void {
   };
 }
 
-export const kept = (): Stroke[] | undefined => unpack(stored(KEY, "sessionStorage") ?? "", MOST_KEPT);
+export const kept = (key = KEY): Stroke[] | undefined => unpack(stored(key, "sessionStorage") ?? "", MOST_KEPT);

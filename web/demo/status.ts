@@ -1,7 +1,6 @@
 import { button, h } from "./dom.ts";
 import { medianTime, type Notice, type Store } from "./reader.ts";
 import { withRemedy } from "./remedy.ts";
-import type { State } from "./state.ts";
 import { decimal, words } from "./texts/words.ts";
 import { write } from "./write.ts";
 
@@ -46,8 +45,8 @@ export function drawNotice(parent: HTMLElement, { progress, notice }: Store<unkn
   return (progress ?? notice) !== undefined;
 }
 
-/** The first tab's status line: a load, a notice, or the speed. */
-export function drawStatus(parent: HTMLElement, state: State): void {
+/** The status line of a tab for drawing: a load, a notice, or the speed. */
+export function drawStatus(parent: HTMLElement, state: Store<unknown>): void {
   if (drawNotice(parent, state) || !state.model) return;
   const time = medianTime(state);
   parent.className = "ready";

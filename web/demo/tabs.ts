@@ -1,18 +1,30 @@
-/** The page's two tabs. The code of the second one, for one's own ViT, loads when it is opened. */
+/** The page's tabs. The code of those after the first loads when they are opened. */
 import { element } from "./dom.ts";
 import { isolate } from "./offline/isolate.ts";
 import type { Given } from "./own/files.ts";
 import { withRemedy } from "./remedy.ts";
 import { showError } from "./status.ts";
+import { loadSentences } from "./texts/language.ts";
 import { words } from "./texts/words.ts";
 
-const NAMES = ["draw", "own"] as const;
+/** What a tab's code may do when the tab is opened or left, or when a button is pressed before the code is there. */
+interface Code {
+  enter?(): void;
+  leave?(): void;
+  press?(id: string): void;
+}
+
+const LOAD = {
+  own: () => import("./own/main.ts"),
+  number: () => loadSentences().then(() => import("./number/main.ts")),
+};
+const NAMES = ["draw", "own", "number"] as const;
 type Name = (typeof NAMES)[number];
+type Later = keyof typeof LOAD;
 
 const tab = (name: Name) => element(`tab-${name}`);
 
-type Own = typeof import("./own/main.ts");
-let own: Promise<Own> | undefined;
+const loads: Partial<Record<Name, Promise<Code>>> = {};
 let failed = false;
 
 /** The id of a button of the second tab that was pressed before its code was there. */
@@ -25,26 +37,25 @@ element("own").addEventListener("click", keepPress);
 const hostAnswers = () => fetch(location.href, { cache: "no-store" }).then(({ ok }) => ok, () => false);
 
 /**
- * Loads the second tab's code once, and tries again after a failure. Firefox repeats a failed
+ * Loads a tab's code once, and tries again after a failure. Firefox repeats a failed
  * import's error until the page is reloaded. A reload keeps the drawing and the tab.
  */
-async function withOwn(use: (own: Own) => void): Promise<void> {
-  const status = element("own-status");
-  own ??= import("./own/main.ts");
-  const code = await own.catch(() => undefined);
+async function withCode<Tab extends Later>(name: Tab, use: (code: Awaited<ReturnType<(typeof LOAD)[Tab]>> & Code) => void): Promise<void> {
+  const status = element(`${name}-status`);
+  const code: Code | undefined = await (loads[name] ??= LOAD[name]()).catch(() => undefined);
   if (code) {
-    if (status.querySelector("#own-retry")) Object.assign(status, { className: "", textContent: "" });
-    use(code);
+    if (status.querySelector(`#${name}-retry`)) Object.assign(status, { className: "", textContent: "" });
+    use(code as Parameters<typeof use>[0]);
+    if (!code.press) return;
     element("own").removeEventListener("click", keepPress);
     code.press(pressed);
     pressed = "";
     return;
   }
-  own = undefined;
+  loads[name] = undefined;
   if (failed && (await hostAnswers())) return location.reload();
   failed = true;
-  const retry = () => void withOwn(use);
-  showError(status, withRemedy(words.trouble.tab), retry);
+  showError(status, withRemedy(words.trouble.tab), () => void withCode(name, use));
 }
 
 export const isOpen = (name: Name): boolean => !element(name).hidden;
@@ -56,19 +67,22 @@ function show(name: Name): void {
     tab(each).tabIndex = each === name ? 0 : -1;
   }
   element("story").hidden = name !== "draw";
-  if (name === "draw") void own?.then(({ leave }) => leave(), () => {});
+  for (const each of NAMES) if (each !== name) void loads[each]?.then(({ leave }) => leave?.(), () => {});
 }
+
+/** The tab of the address: #own, or #number=de with a language. */
+const wanted = (): Name => NAMES.find((name) => location.hash.split(/[=&]/)[0] === `#${name}`) ?? "draw";
 
 /** Puts the open tab into the address's fragment, so that Back returns to the other tab. */
 function enter(name: Name): void {
-  const address = name === "own" ? "#own" : location.pathname + location.search;
-  if ((location.hash === "#own") !== (name === "own")) history.pushState(null, "", address);
+  if (wanted() !== name) history.pushState(null, "", name === "draw" ? location.pathname + location.search : `#${name}`);
 }
 
 function follow(): void {
-  const name = location.hash === "#own" ? "own" : "draw";
+  const name = wanted();
   show(name);
-  if (name === "own" && !isolate()) void withOwn(() => {});
+  if (name === "draw" || (name === "own" && isolate())) return;
+  void withCode(name, (code: Code) => code.enter?.());
 }
 
 function open(name: Name): void {
@@ -89,16 +103,17 @@ async function accept({ items, files }: DataTransfer): Promise<void> {
   if (isOpen("draw") && (await takeFiles(given))) return;
   enter("own");
   show("own");
-  await withOwn(({ receive }) => void receive(given));
+  await withCode("own", ({ receive }) => void receive(given));
 }
 
 const hasFiles = (data: DataTransfer | null) => data?.types.includes("Files") ?? false;
 
 NAMES.forEach((name, index) => {
-  const other = NAMES[1 - index];
   tab(name).addEventListener("click", () => open(name));
   tab(name).addEventListener("keydown", ({ key }) => {
-    if (key !== "ArrowLeft" && key !== "ArrowRight") return;
+    const step = { ArrowRight: 1, ArrowLeft: NAMES.length - 1 }[key];
+    if (!step) return;
+    const other = NAMES[(index + step) % NAMES.length];
     open(other);
     tab(other).focus();
   });

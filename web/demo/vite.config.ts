@@ -30,10 +30,10 @@ const preview = {
 };
 
 /** What *Look closer* shows, and chapters use too. */
-const closer = { name: "closer", test: /demo.(blocks|choices|closer|code|figure.cells|looks|where|lettering|patches|picture|receptive|save|send|stem|takeaway|tokens)\.ts$/ };
+const closer = { name: "closer", test: /demo.(blocks|choices|closer|closer-words|code|figure.cells|looks|where|lettering|patches|picture|receptive|save|send|stem|takeaway|texts.en-closer|tokens)\.ts$/ };
 
 /** Small files of the first window that later ones use too. */
-const opening = { name: "opening", test: /demo.(dom|texts.(en-opening|words)|write)\.ts$/ };
+const opening = { name: "opening", test: /(demo.(dom|figure.(canvas|motion)|ink|logits|texts.(en-opening|words)|write)|train.handwriting)\.ts$/ };
 
 /** What several chapters use is one file: it compresses better than many small ones. */
 const shared = { name: "story", test: /demo.(story.[a-z]+|explain.\w+|figure.parts|pack|thin)\.m?ts$/, minShareCount: 2 };
@@ -50,7 +50,7 @@ export default defineConfig({
   // The progress bar needs the files' sizes, because a compressed answer has no length.
   define: {
     WEIGHTS_BYTES: Object.fromEntries(
-      ["digits", "digits-int8", "digits-stem", "digits-large", "myvit"].map((name) => [name, bytesOf(name)]),
+      ["digits", "digits-int8", "digits-stem", "digits-large", "myvit", "numbers"].map((name) => [name, bytesOf(name)]),
     ),
   },
   server: { headers: HEADERS, fs: { allow: [here("../..")] } },

@@ -56,7 +56,6 @@ export const de = {
         ? `Ein Patch von ${all} hat ${share} seiner Aufmerksamkeit.`
         : `${patches} von ${all} Patches haben ${share} seiner Aufmerksamkeit.`,
     spread: (p) => `Es schaut überall ein wenig hin: Kein Patch hat mehr als ${p} seiner Aufmerksamkeit.`,
-    onePatch: (p) => `${p} auf einem Patch`,
   },
   waiting: {
     ink: "Braucht Tinte",
@@ -74,6 +73,7 @@ export const de = {
     example: (label) => `Ein Beispiel: ${label}`,
   },
   maps: {
+    onePatch: (p) => `${p} auf einem Patch`,
     mean: "Mittel",
     button: (layer, head) => `Schicht ${layer}, Kopf ${head}`,
     tick: (p) => `Strich: alle gleich, ${p}`,
@@ -232,6 +232,8 @@ export const de = {
     tabs: "Was zu sehen ist",
     tabDraw: "Zeichnen",
     tabOwn: "Eigener ViT",
+    tabNumber: "Zahl {1}",
+    tabNumberLong: "schreiben",
     heading: "Zeichne eine Ziffer.",
     lead: "Ein kleiner Vision Transformer liest sie, während dein Stift sich bewegt, und zeigt, wohin er schaut. Nichts verlässt diesen Tab.",
     drawing: "Zeichnung",

@@ -1,4 +1,5 @@
 /** The page's words in English. Each language has a file with the same keys. */
+import { closer } from "./en-closer.ts";
 import { opening } from "./en-opening.ts";
 import { own } from "./en-own.ts";
 
@@ -13,6 +14,8 @@ const page = {
   tabs: "What to look at",
   tabDraw: "Draw",
   tabOwn: "Your own ViT",
+  tabNumber: "Write {1}",
+  tabNumberLong: "a number",
   heading: "Draw a digit.",
   lead: "A small Vision Transformer reads it while your pen moves, and shows where it looks. Nothing leaves this tab.",
   drawing: "Drawing",
@@ -203,7 +206,7 @@ const teachIt = {
   tooLarge: "Too many drawings for a link. Download the model instead: its file holds them.",
 };
 
-export const en = { ...opening, own, page, chapters, ownPage, grid, story, teachIt };
+export const en = { ...opening, ...closer, own, page, chapters, ownPage, grid, story, teachIt };
 
 export type Texts = typeof en;
 export type GridTexts = Texts["grid"];

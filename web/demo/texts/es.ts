@@ -56,7 +56,6 @@ export const es = {
         ? `un parche de ${all} reúne ${share} de su atención.`
         : `${patches} de ${all} parches reúnen ${share} de su atención.`,
     spread: (p) => `Mira un poco por todas partes: ningún parche reúne más de ${p} de su atención.`,
-    onePatch: (p) => `${p} en un parche`,
   },
   waiting: {
     ink: "Espera tinta",
@@ -74,6 +73,7 @@ export const es = {
     example: (label) => `Un ejemplo: ${label}`,
   },
   maps: {
+    onePatch: (p) => `${p} en un parche`,
     mean: "media",
     button: (layer, head) => `Capa ${layer}, cabeza ${head}`,
     tick: (p) => `marca: todas iguales, ${p}`,
@@ -235,6 +235,8 @@ export const es = {
     tabs: "Qué mirar",
     tabDraw: "Dibujar",
     tabOwn: "Tu ViT",
+    tabNumber: "Escribir {1}",
+    tabNumberLong: "un número",
     heading: "Dibuja un dígito.",
     lead: "Un pequeño Vision Transformer lo lee mientras tu lápiz se mueve, y muestra adónde mira. Nada sale de esta pestaña.",
     drawing: "Dibujo",

@@ -57,7 +57,6 @@ export const fr = {
         ? `un patch sur ${all} porte ${share} de son attention.`
         : `${patches} patchs sur ${all} portent ${share} de son attention.`,
     spread: (p) => `Il regarde un peu partout\u202f: aucun patch ne porte plus de ${p} de son attention.`,
-    onePatch: (p) => `${p} sur un patch`,
   },
   waiting: {
     ink: "Attend l’encre",
@@ -75,6 +74,7 @@ export const fr = {
     example: (label) => `Un exemple\u202f: ${label}`,
   },
   maps: {
+    onePatch: (p) => `${p} sur un patch`,
     mean: "moyenne",
     button: (layer, head) => `Couche ${layer}, tête ${head}`,
     tick: (p) => `repère\u202f: toutes égales, ${p}`,
@@ -236,6 +236,8 @@ export const fr = {
     tabs: "Que regarder",
     tabDraw: "Dessiner",
     tabOwn: "Votre ViT",
+    tabNumber: "Écrire {1}",
+    tabNumberLong: "un nombre",
     heading: "Dessinez un chiffre.",
     lead: "Un petit Vision Transformer le lit pendant que votre stylo avance, et montre où il regarde. Rien ne quitte cet onglet.",
     drawing: "Dessin",

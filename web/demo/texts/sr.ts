@@ -62,7 +62,6 @@ export const sr = {
     hold: (patches, all, share) =>
       `${patches} od ${all} isečaka nosi ${share} pažnje.`,
     spread: (p) => `Gleda pomalo svuda: nijedan isečak ne nosi više od ${p} pažnje.`,
-    onePatch: (p) => `${p} na jednom isečku`,
   },
   waiting: {
     ink: "Čeka mastilo",
@@ -80,6 +79,7 @@ export const sr = {
     example: (label) => `Primer: ${label}`,
   },
   maps: {
+    onePatch: (p) => `${p} na jednom isečku`,
     mean: "prosek",
     button: (layer, head) => `Sloj ${layer}, glava ${head}`,
     tick: (p) => `crtica: sve jednako, ${p}`,
@@ -234,6 +234,8 @@ export const sr = {
     tabs: "Šta gledati",
     tabDraw: "Crtanje",
     tabOwn: "Tvoj ViT",
+    tabNumber: "Napiši {1}",
+    tabNumberLong: "broj",
     heading: "Nacrtaj cifru.",
     lead: "Mali Vision Transformer je čita dok se olovka kreće i pokazuje gde gleda. Ništa ne napušta ovu karticu.",
     drawing: "Crtež",

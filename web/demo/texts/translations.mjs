@@ -10,10 +10,10 @@ export const LANGUAGES = ["de", "fr", "sr", "es", "zh"];
 
 const story = new URL("../story/", import.meta.url);
 
-/** The story's texts and each chapter's: { id: { english, file } }, where file(language) is the path of a translation. */
+/** The story's texts, each chapter's and those of the third tab: { id: { english, file } }, where file(language) is the path of a translation. */
 export async function textsOfStory() {
   const chapters = readdirSync(new URL("chapters/", story)).map((id) => [id, `chapters/${id}/texts/`]);
-  const all = [["story", "texts/"], ...chapters].filter(([, folder]) => existsSync(new URL(`${folder}en.ts`, story)));
+  const all = [["story", "texts/"], ["number", "../number/texts/"], ...chapters].filter(([, folder]) => existsSync(new URL(`${folder}en.ts`, story)));
   return Object.fromEntries(await Promise.all(all.map(async ([id, folder]) => {
     const { texts } = await importTypescript(`web/demo/story/${folder}en.ts`);
     return [id, { english: texts, file: (language) => fileURLToPath(new URL(`${folder}${language}.json`, story)) }];

@@ -54,7 +54,6 @@ export const zh = {
     hold: (patches, all, share) =>
       `${all} 个图块中有 ${patches} 个占了 ${share} 的注意力。`,
     spread: (p) => `它到处都看一点：没有图块的注意力超过 ${p}。`,
-    onePatch: (p) => `一个图块 ${p}`,
   },
   waiting: {
     ink: "等待笔迹",
@@ -72,6 +71,7 @@ export const zh = {
     example: (label) => `示例：${label}`,
   },
   maps: {
+    onePatch: (p) => `一个图块 ${p}`,
     mean: "平均",
     button: (layer, head) => `第 ${layer} 层，第 ${head} 个头`,
     tick: (p) => `刻度：全部相等，${p}`,
@@ -221,6 +221,8 @@ export const zh = {
     tabs: "看什么",
     tabDraw: "画数字",
     tabOwn: "你的 ViT",
+    tabNumber: "写{1}",
+    tabNumberLong: "数字",
     heading: "画一个数字。",
     lead: "一个小型 Vision Transformer 会随着你的笔移动读它，并显示它在看哪里。没有任何数据离开这个标签页。",
     drawing: "图画",

@@ -1,0 +1,146 @@
+// The third tab: a number on a wide pad, written in words by a decoder, and where it looked for each word.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { Vit } from "../../dist/vit.js";
+import { importTypescript } from "../../web/scripts/typescript.mjs";
+import { copied, ink, painted, picture, skip, withBrowser } from "./harness.mjs";
+import { weightsOf } from "./story.mjs";
+
+const { drawingOf } = await importTypescript("web/demo/ink.ts");
+const { unpack } = await importTypescript("web/demo/pack.ts");
+const { ACROSS, OPENING, strokesOf } = await importTypescript("web/demo/number/examples.ts");
+const { LANGUAGES, wordsOf } = await importTypescript("web/demo/number/languages.ts");
+
+/** A number's strokes in percents of the pad, as ink() takes them. */
+const inkOf = (number) => strokesOf(number).map((stroke) => stroke.map(({ x, y }) => [x / (2.8 * ACROSS), y / 2.8]));
+
+describe("the tab that writes a number", { skip }, () => {
+  const browser = withBrowser();
+  let page, vit;
+  before(async () => {
+    vit = await Vit.load(weightsOf("numbers"), { variant: "simd128" });
+    ({ page } = await browser.visit({ permissions: ["clipboard-write"] }));
+    await page.locator("#tab-number").click();
+    await written(page);
+  });
+  after(() => vit.dispose());
+
+  /** Waits for what is written of the drawing and the language as they are now. */
+  const written = (page) => page.evaluate(async () => {
+    const frame = () => new Promise(requestAnimationFrame);
+    do await frame(), await frame();
+    while (!document.querySelector("#number-words[aria-busy=false] .word"));
+    return document.querySelector("#number-words").textContent;
+  });
+  const strokesOn = async (page) => unpack(await page.evaluate(() => sessionStorage.getItem("vitrine-number")));
+  const read = (strokes, language) => vit.read(drawingOf(strokes, false, ACROSS), { start: language, beams: 1, attention: true });
+  const draw = async (number) => {
+    await ink(page, inkOf(number), { on: "#number-pad" });
+    return written(page);
+  };
+  const clear = () => page.locator("#number-clear").click();
+  const said = () => page.locator("#announce").textContent();
+
+  test("an example is on the pad, and its words are the package's", async () => {
+    assert.equal(await written(page), (await read(OPENING, "en")).text);
+    assert.equal(await page.locator("#number-words").getAttribute("data-text"), "", "the example is no visitor's number");
+    assert.ok((await painted(page, "#number-pad")) > 3000);
+    const { width, height } = await page.locator("#number-pad").boundingBox();
+    assert.ok(Math.abs(width / height - ACROSS) < 0.05, `${width} × ${height}`);
+  });
+
+  test("each language writes what the package writes of the visitor's strokes, and is in the address", async () => {
+    await draw("365");
+    const strokes = await strokesOn(page);
+    assert.equal(strokes.length, strokesOf("365").length, "the first stroke took the example's place");
+    for (const language of Object.keys(LANGUAGES)) {
+      await page.locator(`#number input[value=${language}]`).evaluate((input) => input.click());
+      const got = await written(page), { text, tokens } = await read(strokes, language);
+      assert.equal(got, text, language);
+      const { dataset, lang } = await page.locator("#number-words").evaluate(({ dataset, lang }) => ({ dataset: { ...dataset }, lang }));
+      assert.equal(dataset.text, text);
+      assert.ok(Math.abs(dataset.p - tokens.reduce((product, { p }) => product * p, 1)) < 1e-3, `${language}: ${dataset.p}`);
+      assert.equal(lang, LANGUAGES[language].tag || "en");
+      assert.equal(new URL(page.url()).hash, `#number=${language}`);
+      assert.ok((await said()).includes(text), await said());
+    }
+  });
+
+  test("a word under the pointer or with the focus shows where the model looked for it, and arrows go on", async () => {
+    await page.locator("#number input[value=de]").evaluate((input) => input.click());
+    await written(page);
+    const result = await read(await strokesOn(page), "de"), words = wordsOf(result), columns = result.attention.grid[1];
+    const most = ({ token }) => {
+      const map = result.attention.fromToken(token), at = map.indexOf(Math.max(...map));
+      return `Most on row ${Math.floor(at / columns) + 1}, column ${(at % columns) + 1}:`;
+    };
+    const shown = (word) => page.waitForFunction((most) => document.querySelector("#number-overlay").ariaLabel.startsWith(most), most(word));
+    const all = await picture(page, "#number-overlay"), parts = page.locator("#number-words .word");
+    await parts.nth(1).hover();
+    await shown(words[1]);
+    assert.notEqual(await picture(page, "#number-overlay"), all);
+    assert.equal(await page.locator("#number-words .lit").textContent(), words[1].text);
+    await page.mouse.move(0, 0);
+    await page.waitForFunction(() => !document.querySelector("#number-words .lit"));
+    assert.equal(await picture(page, "#number-overlay"), all);
+    await parts.first().focus();
+    await shown(words[0]);
+    await page.keyboard.press("ArrowRight");
+    await shown(words[1]);
+    assert.match(await page.locator("#number .looks").textContent(), /^(“.*” looks mostly at|It looks a little everywhere)/);
+    await parts.nth(1).evaluate((part) => part.blur());
+  });
+
+  test("undo, redo and clear, by buttons and keys", async () => {
+    const ink = () => painted(page, "#number-pad"), full = await ink();
+    await page.keyboard.press("Control+z");
+    await written(page);
+    assert.ok((await ink()) < full);
+    await page.locator("#number-redo").click();
+    await written(page);
+    assert.equal(await ink(), full);
+    await clear();
+    await page.waitForFunction(() => !document.querySelector("#number-words .word"));
+    assert.equal(await ink(), 0);
+    assert.equal(await said(), "Cleared");
+    await page.keyboard.press("Control+z");
+    await written(page);
+    assert.equal(await ink(), full);
+  });
+
+  test("a scribble is no number", async () => {
+    await clear();
+    await ink(page, [[[10, 20], [20, 80], [30, 20], [40, 80], [50, 20], [60, 80], [70, 20], [80, 80], [90, 20]]], { on: "#number-pad" });
+    await page.locator("#number .sure", { hasText: "no number it knows" }).waitFor();
+    assert.equal((await read(await strokesOn(page), "de")).text, "?");
+    assert.deepEqual([await page.locator("#number-words").textContent(), await said()], ["?", "Sees no number"]);
+    await clear();
+    await page.waitForFunction(() => document.querySelector("#number-words").textContent === "");
+    for (const _ of "abc") await page.keyboard.press("Control+z");
+    await written(page);
+  });
+
+  test("the words can be copied, and a link opens the number and its language on another's page", async () => {
+    const text = await written(page), drawn = await strokesOn(page);
+    assert.equal(await copied(page, () => page.locator("#number-copy").click()), text);
+    const link = await copied(page, () => page.locator("#number-share").click());
+    const other = await browser.visit({ address: link, ready: false });
+    assert.equal(await written(other.page), text);
+    assert.equal(await other.page.locator("#number input:checked").getAttribute("value"), "de");
+    assert.deepEqual(await strokesOn(other.page), drawn);
+    assert.equal(new URL(other.page.url()).hash, "#number=de", "the address keeps the language and not the drawing");
+  });
+
+  test("a model that does not load is told, and Retry loads it", async () => {
+    const other = await browser.visit({
+      address: `${browser.address}#number=zh`,
+      ready: false,
+      excused: /503/,
+      before: (page) => page.route(/numbers[^/]*\.safetensors$/, (route) => route.fulfill({ status: 503 })),
+    });
+    await other.page.locator("#number-status.failed", { hasText: "The model did not load: the server answered 503" }).waitFor();
+    await other.page.unroute(/numbers[^/]*\.safetensors$/);
+    await other.page.locator("#number-retry").click();
+    assert.equal(await written(other.page), (await read(OPENING, "zh")).text);
+  });
+});

@@ -1,0 +1,99 @@
+/** The number on the pad, the model that writes it in words, and what it wrote: for the third tab and for the story's chapter. */
+import { type ReadResult, Vit, VitError } from "vitrine";
+import numbers from "../../../weights/numbers.safetensors?url";
+import { inNextFrame } from "../dom.ts";
+import { History, type Sheet } from "../history.ts";
+import { drawingOf, type Stroke } from "../ink.ts";
+import type { ModelFile } from "../models.ts";
+import { addTime, buildReader, type Store } from "../reader.ts";
+import { inWords } from "../remedy.ts";
+import { words } from "../texts/words.ts";
+import { ACROSS } from "./examples.ts";
+import type { Language } from "./languages.ts";
+
+declare const WEIGHTS_BYTES: Record<string, number>; // see vite.config.ts
+
+const NUMBERS: ModelFile = { id: "numbers", url: numbers, bytes: WEIGHTS_BYTES.numbers! };
+
+/** What the model wrote of one drawing. */
+export interface Reading {
+  result: ReadResult;
+  version: number;
+  unfinished: boolean; // the pen was down
+  language: Language;
+}
+
+export interface State extends Sheet, Store<Reading, ModelFile> {
+  language: Language;
+  unfinished: boolean;
+  history: History;
+  since: number; // the version at which this drawing replaced another
+  example: boolean; // the opening drawing is still shown
+  answered: number; // the version that the model answered last
+  dark: boolean;
+}
+
+export const state: State = {
+  phase: "idle", language: "en", strokes: [], unfinished: false, history: new History(), times: [], version: 0, since: 0, answered: -1, example: false, dark: false,
+};
+
+const listeners: (() => void)[] = [];
+let told: (reading: Reading | undefined) => void = () => {};
+
+/** Calls `draw` in the next frame after each change. */
+export const onChange = (draw: () => void): void => void listeners.push(draw);
+/** Calls `tell` with each answer to the drawing as it is now. */
+export const onAnswer = (tell: typeof told): void => void (told = tell);
+
+export const redraw = inNextFrame(() => {
+  for (const draw of listeners) draw();
+  void reader.readOn();
+});
+
+const reader = buildReader<ModelFile, { model: Vit }, Reading>(state, {
+  async *open({ url, bytes }, { signal, onProgress }) {
+    const progress = (loaded: number, total: number) => onProgress(loaded, total || bytes);
+    yield { model: await Vit.load(new URL(url, document.baseURI), { signal, onProgress: progress, worker: true }) }; // a number takes longer than a frame
+  },
+  took() {
+    state.answered = -1;
+  },
+  refused: (_, error) => stop("notLoaded", error),
+  isStale: () => state.answered !== state.version,
+  read: () => read(state),
+  answered(reading, version) {
+    state.answered = version;
+    if (reading) addTime(state, reading.result.milliseconds);
+    if (version < state.since) return;
+    state.reading = reading;
+    told(reading);
+  },
+  stopped: (error) => stop("stopped", error),
+  redraw,
+});
+
+/** Loads the model, unless it is here or on its way. */
+export function load(): void {
+  if (!state.model && !reader.isLoading) void reader.load(NUMBERS);
+}
+
+function stop(what: "stopped" | "notLoaded", error: unknown): void {
+  state.model?.dispose();
+  state.model = state.reading = undefined;
+  state.notice = { text: () => words.trouble.because(words.trouble[what], inWords(error)), kind: "failed", retry: load };
+}
+
+async function read({ model, strokes, unfinished, version, language }: State): Promise<Reading | undefined> {
+  const result = await write(model!, strokes, language, unfinished);
+  return result && { result, version, unfinished, language };
+}
+
+/** What a model writes of strokes in a language; undefined where there is no ink. */
+export async function write(model: Vit, strokes: Stroke[], language: Language, unfinished = false): Promise<ReadResult | undefined> {
+  try {
+    return await model.read(drawingOf(strokes, unfinished, ACROSS), { start: language, beams: 1, attention: true });
+  } catch (error) {
+    if (error instanceof VitError && error.code === "blank_image") return undefined;
+    throw error;
+  }
+}
