@@ -6,10 +6,14 @@ import { Vit } from "../../dist/vit.js";
 import { pageFolder } from "../../web/scripts/build.mjs";
 import { serve } from "../../web/scripts/serve.mjs";
 import { readSafetensors } from "../../web/base/safetensors.mjs";
+import { importTypescript } from "../../web/scripts/typescript.mjs";
 import { launch, skip } from "../browser/browsers.mjs";
 import { DIGITS, toChapter } from "../browser/harness.mjs";
 import { needsMnist } from "../browser/live.mjs";
 import { accuracy, drawingOn, packed, scrambledBy, star, weightsOf } from "../browser/story.mjs";
+
+const { drawingOf } = await importTypescript("web/demo/ink.ts");
+const { ACROSS, OPENING } = await importTypescript("web/demo/number/examples.ts");
 
 const NEAR = 1e-3; // the page may run another build than Node, which rounds differently
 
@@ -215,6 +219,17 @@ describe("the page in this engine", { skip }, () => {
       await click("#masks input[value=causal]");
       await there("#masks .grid[data-mask=causal]");
       near(await row(), softmax(scores.map((score, key) => (key <= TOKEN ? score : -Infinity))), "causal");
+    });
+
+    test("words: the decoder writes the example, and looks, as in Node", async () => {
+      await goTo("words", "#words figure[data-places]");
+      const vit = await Vit.load(weightsOf("numbers"));
+      const { text: written, attention } = await vit.read(drawingOf(OPENING, false, ACROSS), { start: "de", attention: true, beams: 1 });
+      vit.dispose();
+      assert.equal(await text("#words .written"), `${written} ·`);
+      const columns = attention.grid[1], sums = new Float64Array(columns);
+      attention.fromToken(2).forEach((share, at) => (sums[at % columns] += share));
+      assert.ok((await data("#words figure[data-places]")).places.split(" ").includes(String(sums.indexOf(Math.max(...sums)))), "“zwei” looks at one place");
     });
 
     test("why: the most important patch by gradient × attention is the API's, with its share", async () => {

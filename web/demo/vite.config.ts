@@ -30,16 +30,16 @@ const preview = {
 };
 
 /** What *Look closer* shows, and chapters use too. */
-const closer = { name: "closer", test: /demo.(blocks|choices|closer|closer-words|code|figure.cells|looks|where|lettering|patches|picture|receptive|save|send|stem|takeaway|texts.en-closer|tokens)\.ts$/ };
+const closer = { name: "closer", test: /demo.(blocks|choices|closer|closer-words|code|figure.cells|looks|where|lettering|patches|picture|receptive|save|send|stem|takeaway|texts.(en-closer|sentences)|tokens)\.ts$/ };
 
 /** Small files of the first window that later ones use too. */
-const opening = { name: "opening", test: /(demo.(dom|figure.(canvas|motion)|ink|logits|texts.(en-opening|words)|write)|train.handwriting)\.ts$/ };
+const opening = { name: "opening", test: /(demo.(dom|figure.(canvas|motion)|history|ink|logits|pad|photo|texts.(en-opening|words)|write)|train.handwriting)\.ts$/ };
 
 /** What several chapters use is one file: it compresses better than many small ones. */
 const shared = { name: "story", test: /demo.(story.[a-z]+|explain.\w+|figure.parts|pack|thin)\.m?ts$/, minShareCount: 2 };
 
 /** Two files for the chapters compress better than one each: 7 kB of 55. */
-const halves = [["beginning", "patches|score|block|positions|layers"], ["end", "why|learning|doubt|cnn|masks"]]
+const halves = [["beginning", "patches|score|block|positions|layers"], ["end", "why|learning|doubt|cnn|masks|words"]]
   .map(([name, ids]) => ({ name, test: new RegExp(`demo.story.chapters.(${ids}).(?!live)`) }));
 
 export default defineConfig({

@@ -37,11 +37,14 @@ export const state: State = {
   phase: "idle", language: "en", strokes: [], unfinished: false, history: new History(), times: [], version: 0, since: 0, answered: -1, example: false, dark: false,
 };
 
-const listeners: (() => void)[] = [];
+const listeners = new Set<() => void>();
 let told: (reading: Reading | undefined) => void = () => {};
 
-/** Calls `draw` in the next frame after each change. */
-export const onChange = (draw: () => void): void => void listeners.push(draw);
+/** Calls `draw` in the next frame after each change. What it returns ends that. */
+export function onChange(draw: () => void): () => void {
+  listeners.add(draw);
+  return () => void listeners.delete(draw);
+}
 /** Calls `tell` with each answer to the drawing as it is now. */
 export const onAnswer = (tell: typeof told): void => void (told = tell);
 
@@ -72,10 +75,17 @@ const reader = buildReader<ModelFile, { model: Vit }, Reading>(state, {
   redraw,
 });
 
-/** Loads the model, unless it is here or on its way. */
-export function load(): void {
-  if (!state.model && !reader.isLoading) void reader.load(NUMBERS);
+let loading: Promise<void> | undefined;
+
+/** The model, which is loaded once. After a failure the next call tries again. */
+export async function loaded(): Promise<Vit> {
+  if (!state.model) await (loading ??= reader.load(NUMBERS).finally(() => (loading = undefined)));
+  if (state.model) return state.model;
+  throw new Error(state.notice?.text());
 }
+
+/** The same for who is told by the status line. */
+export const load = (): void => void loaded().catch(() => {});
 
 function stop(what: "stopped" | "notLoaded", error: unknown): void {
   state.model?.dispose();
@@ -88,10 +98,13 @@ async function read({ model, strokes, unfinished, version, language }: State): P
   return result && { result, version, unfinished, language };
 }
 
+/** What the library takes as an image. */
+export const imageOf = (strokes: Stroke[], unfinished = false) => drawingOf(strokes, unfinished, ACROSS);
+
 /** What a model writes of strokes in a language; undefined where there is no ink. */
 export async function write(model: Vit, strokes: Stroke[], language: Language, unfinished = false): Promise<ReadResult | undefined> {
   try {
-    return await model.read(drawingOf(strokes, unfinished, ACROSS), { start: language, beams: 1, attention: true });
+    return await model.read(imageOf(strokes, unfinished), { start: language, beams: 1, attention: true });
   } catch (error) {
     if (error instanceof VitError && error.code === "blank_image") return undefined;
     throw error;

@@ -33,6 +33,7 @@ const CHAPTERS: Record<string, () => Promise<Chapter>> = {
   doubt: () => import("./chapters/doubt/chapter.ts"),
   cnn: () => import("./chapters/cnn/chapter.ts"),
   masks: () => import("./chapters/masks/chapter.ts"),
+  words: () => import("./chapters/words/chapter.ts"),
   teach: () => import("./chapters/teach/chapter.ts"),
 };
 

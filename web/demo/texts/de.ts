@@ -318,6 +318,7 @@ export const de = {
     learning: "Wie es gelernt hat",
     cnn: "Neben einem Faltungsnetz",
     masks: "Encoder, Decoder",
+    words: "Ein Decoder schreibt",
     teach: "Für Lehrkräfte: sechs Übungen",
     why: "Welche Patches für diese Klasse sprachen",
   },

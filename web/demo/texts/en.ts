@@ -102,6 +102,7 @@ const chapters = {
   learning: "How it learnt",
   cnn: "Beside a convolutional network",
   masks: "Encoder, decoder",
+  words: "A decoder writes",
   teach: "For teachers: six exercises",
   why: "Which patches spoke for this class",
 };

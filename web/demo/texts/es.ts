@@ -321,6 +321,7 @@ export const es = {
     learning: "Cómo aprendió",
     cnn: "Frente a una red convolucional",
     masks: "Codificador, decodificador",
+    words: "Un decodificador escribe",
     teach: "Para docentes: seis ejercicios",
     why: "Qué parches hablaron a favor de esta clase",
   },

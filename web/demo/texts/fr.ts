@@ -322,6 +322,7 @@ export const fr = {
     learning: "Comment il a appris",
     cnn: "Face à un réseau convolutif",
     masks: "Encodeur, décodeur",
+    words: "Un décodeur écrit",
     teach: "Pour les enseignants\u202f: six exercices",
     why: "Quels patchs ont parlé pour cette classe",
   },

@@ -320,6 +320,7 @@ export const sr = {
     learning: "Kako je model učio",
     cnn: "U poređenju sa konvolucionom mrežom",
     masks: "Enkoder, dekoder",
+    words: "Dekoder piše",
     teach: "Za nastavnike: šest vežbi",
     why: "Koji isečci su govorili u prilog ovoj klasi",
   },

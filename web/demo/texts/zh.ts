@@ -307,6 +307,7 @@ export const zh = {
     learning: "它如何学会",
     cnn: "与卷积网络并排",
     masks: "编码器与解码器",
+    words: "解码器书写",
     teach: "给教师：六个练习",
     why: "哪些图块支持这个类别",
   },

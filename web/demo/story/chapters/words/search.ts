@@ -1,0 +1,65 @@
+/** Beam search, step by step, as `read` does it: src/text/generate.c. */
+import type { Vit } from "vitrine";
+import type { Stroke } from "../../../ink.ts";
+import { imageOf } from "../../../number/store.ts";
+
+/** A beginning of a text: its last token, and the beginning before it. */
+export interface Node {
+  id: number;
+  step: number; // from 1 on; the language's token is step 0
+  score: number; // the sum of the logarithms
+  parent?: Node;
+}
+
+/** The way to a beginning, from the language's token on. */
+export const pathOf = (node: Node): Node[] => [...(node.parent ? pathOf(node.parent) : []), node];
+const idsOf = (node: Node): number[] => pathOf(node).map(({ id }) => id);
+/** The tokens that were written, after the language's. */
+export const writtenIn = (node: Node): number[] => idsOf(node).slice(1);
+
+/** All beginnings that were kept, by steps, and the one that won. */
+export interface Search {
+  steps: Node[][];
+  best: Node;
+}
+
+/** The logarithms of the shares of each token after these. */
+export type Continue = (ids: number[]) => Promise<Float64Array>;
+
+/** @param most how many tokens there may be, the first one included. */
+export async function search(first: number, end: number, beams: number, most: number, next: Continue): Promise<Search> {
+  const steps: Node[][] = [], ended: { node: Node; mean: number }[] = [];
+  let running: Node[] = [{ id: first, step: 0, score: 0 }];
+  const finish = (node: Node) => {
+    ended.push({ node, mean: node.score / node.step });
+    if (ended.length > beams) ended.splice(ended.reduce((worst, { mean }, at) => (mean < ended[worst]!.mean ? at : worst), 0), 1);
+  };
+  for (let step = 1; ; step++) {
+    const shares = await Promise.all(running.map((node) => next(idsOf(node))));
+    const choices = running.flatMap((parent, at) => Array.from(shares[at]!, (log, id): Node => ({ id, step, score: parent.score + log, parent })))
+      .sort((a, b) => b.score - a.score).slice(0, 2 * beams);
+    const kept: Node[] = [], over: Node[] = [];
+    for (const [rank, node] of choices.entries()) {
+      if (kept.length === beams) break;
+      if (node.id !== end) kept.push(node);
+      else if (rank < beams) {
+        over.push(node);
+        finish(node);
+      }
+    }
+    running = kept;
+    steps.push([...kept, ...over].sort((a, b) => b.score - a.score));
+    const isOver = ended.length === beams && Math.min(...ended.map(({ mean }) => mean)) >= choices[0]!.score / step;
+    if (!isOver && step + 1 < most) continue;
+    if (!isOver) for (const node of running) finish(node);
+    return { steps, best: ended.reduce((a, b) => (b.mean >= a.mean ? b : a)).node };
+  }
+}
+
+/** Continues by running the tokens so far. */
+export const continuing = (model: Vit, strokes: Stroke[]): Continue => async (ids) => {
+  const { logits } = await model.read(imageOf(strokes), { force: ids });
+  const last = Float64Array.from(logits!.subarray(-model.config.decoder!.vocabulary)), most = Math.max(...last);
+  const sum = Math.log(last.reduce((all, logit) => all + Math.exp(logit - most), 0)) + most;
+  return last.map((logit) => logit - sum);
+};
