@@ -222,7 +222,7 @@ describe("the page in this engine", { skip }, () => {
     });
 
     test("words: the decoder writes the example, and looks, as in Node", async () => {
-      await goTo("words", "#words figure[data-places]");
+      await goTo("words", "figure[data-places]");
       const vit = await Vit.load(weightsOf("numbers"));
       const { text: written, attention } = await vit.read(drawingOf(OPENING, false, ACROSS), { start: "de", attention: true, beams: 1 });
       vit.dispose();
