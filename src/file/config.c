@@ -265,6 +265,11 @@ static vit_status read_photo_sizes(vit_config *config, const struct json *value,
     config->photo.resize = resize;
     for (int i = 0; i < 2; i++)
         crop[i] = resize ? resize : stretch[i] ? stretch[i] : config->image_size[i];
+    size_t edges[2]; /* JavaScript's detect finds each photo's size by them */
+    if (json_get(value, "edges", &member) && member.type != JSON_NULL &&
+        !read_pair(&member, MOST_SIDE, edges))
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "config: prepare.edges: expected two numbers of pixels, or null");
     if (!json_get(value, "crop", &member)) return VIT_OK;
     if (read_positive(&member, MOST_SIDE, &crop[0]))
         crop[1] = crop[0];

@@ -259,7 +259,7 @@ static const struct spoiled TABLES[] = {
     {"nothing wrong", TABLE, TABLE, VIT_OK, ""},
     {"no table", TABLE, "relative_position_bias_table", VIT_BAD_TENSOR, TABLE},
     {"another image size", "[2,8]", "[4,4]", VIT_BAD_TENSOR, TABLE "\": expected 12 rows"},
-    {"another image size, with the reason", "[2,8]", "[4,8]", VIT_BAD_TENSOR, "not resized"},
+    {"another image size, with the reason", "[2,8]", "[4,8]", VIT_BAD_TENSOR, "only a call"},
     {"many more patches", "[2,8]", "[16384,8]", VIT_BAD_TENSOR, "expected 114684 rows"},
     {"a table turned round", "[10,2]", "[2,10]", VIT_BAD_TENSOR, TABLE "\": expected shape (10,2)"},
     {"a table of one dimension", "[10,2]", "[20]", VIT_BAD_TENSOR, "expected shape (10,2)"},
