@@ -178,8 +178,8 @@ static vit_status refuse_channels_last(const struct st_tensor *t, vit_error *why
 
 /* Whether the patches' projection is a Linear's matrix, not a convolution. */
 static bool is_linear(const struct param *param, const struct st_tensor *t) {
-    return param->kind == VIT_KIND_PATCHES && t->rank == 2 && t->shape[0] == param->shape[0] &&
-           t->shape[1] == param->count / param->shape[0];
+    return param->kind == VIT_KIND_PATCHES && t->rank == 2 && t->shape[0] > 0 &&
+           t->shape[0] == param->shape[0] && t->shape[1] == param->count / t->shape[0];
 }
 
 /* param: what the tensor must be. part: it is one of several tensors of a parameter, and `param`
