@@ -7,6 +7,9 @@ import { hasOwn, kindOf, RAW, reason, show, VitError } from "./errors.js";
 export type Dom<Name extends string> =
   typeof globalThis extends Record<Name, { prototype: infer Type }> ? Type : never;
 
+/** A `Uint8Array` of an `ArrayBuffer`, written so that TypeScript before 5.7 knows it too. */
+export type Bytes = ReturnType<Uint8Array["slice"]>;
+
 /** Bytes of pixels, row by row, channels interleaved: grey, grey+alpha, RGB or RGBA. */
 export interface Pixels {
   readonly data: Uint8Array | Uint8ClampedArray | Float32Array;

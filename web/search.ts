@@ -3,6 +3,7 @@ import { parseJson } from "./base/json.js";
 import { headerLength, LENGTH_BYTES, type Tensor, writeSafetensors } from "./base/safetensors.mjs";
 import { keepSelf, throughProxies } from "./base/proxy.js";
 import { reason, show, takeOptions, VitError } from "./errors.js";
+import type { Bytes } from "./images.js";
 
 export interface IndexOptions {
   /** What the file says of itself, such as which model gave the vectors. Only indexes that say the same merge. */
@@ -108,7 +109,7 @@ export class Index {
   }
 
   /** The bytes of a safetensors file for {@link Index.load}. `vectors` · `vectors.scale` are the vectors, for other readers. */
-  save(): Uint8Array<ArrayBuffer> {
+  save(): Bytes {
     const { size, width } = this;
     const ids = new TextEncoder().encode(JSON.stringify(this.#ids));
     const tensors = new Map<string, Tensor>([

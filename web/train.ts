@@ -1,7 +1,7 @@
 import { configOf, type VitConfig } from "./config.js";
 import { guarded, isReasonOf, reason, show, takeOptions, VitError } from "./errors.js";
 import { listOf, type LoadOptions, nameOf } from "./calls.js";
-import { type ImageInput, type ImageShape, type Picture, toPicture } from "./images.js";
+import { type Bytes, type ImageInput, type ImageShape, type Picture, toPicture } from "./images.js";
 import type { Folder } from "./load/location.js";
 import type { WeightsSource } from "./load/read-config.js";
 import type { Source } from "./load/source.js";
@@ -26,6 +26,7 @@ import { openModel, startTrainer } from "./engine/start-trainer.js";
 import { PARTS, type Progress, type TrainingSession } from "./engine/training-session.js";
 import { Vit } from "./vit.js";
 
+export type { Bytes } from "./images.js";
 export type { Log, Measured, Part } from "./train/log.js";
 export type { Freeze, Recipe } from "./train/recipe.js";
 
@@ -76,9 +77,6 @@ export interface Epoch extends Measured {
   readonly imagesPerSecond: number;
   readonly secondsLeft: number;
 }
-
-/** `Uint8Array<ArrayBuffer>`, or in TypeScript before 5.7, which has no such type, `Uint8Array`. */
-export type Bytes = ReturnType<Uint8Array["slice"]>;
 
 export interface RunOptions {
   epochs: number;
