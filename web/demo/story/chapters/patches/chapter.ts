@@ -42,12 +42,12 @@ export const build: Build<Words> = (root, story, words) => {
   const key = h("p", { className: "grid-legend" });
   const adding = choices.slider("added", "", [0, 1, 1], 1, again), { label, input } = adding;
   input.id = "patches-added";
-  const sum = h("div", { className: "adding" },
+  const sum = h("div", { className: "adding", hidden: true },
     h("div", { className: "adding-tools" }, label, player(words.addAll, adding, 3200),
       formula(sub("t", "d"), "=", sumOver("i"), sub("w", row("d", ",", "i")), sub("p", "i"), "+", sub("b", "d"))),
     product.sum);
   const token = buildTokenBars("patches-token"), tokenCaption = h("figcaption");
-  const tokenFigure = h("figure", {}, tokenCaption, token.root);
+  const tokenFigure = h("figure", { hidden: true }, tokenCaption, token.root);
   const filtersFigure = h("div", { className: "filters-figure" }, status, bars.root, key);
   const classText = h("p"), classKey = h("figcaption"), classBars = buildTokenBars("patches-class");
   const classToken = fold(story, words.classTitle, classText, h("figure", {},
