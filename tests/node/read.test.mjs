@@ -131,10 +131,12 @@ test("labels are the text, without what begins and ends it; a start may be a lab
   await rejects(() => vit.read(image, { start: "French" }), "bad_option", /^start: expected one of the config's decoder.labels, got "French"$/);
 });
 
-test("a text by labels begins without a space, and so does its first token", async (t) => {
-  const { text, tokens } = await (await labelled(t, "trocr", (id) => ` ${id}`)).read(firstImage("trocr"));
-  assert.equal(text, tokens.map(({ id }) => id).join(" "));
-  assert.equal(tokens.map((token) => token.text).join(""), text);
+test("a text by labels loses the space that it begins with, and no more, and so does its first token", async (t) => {
+  for (const [front, lost] of [[" ", 1], ["  ", 1], ["\n", 0]]) {
+    const { text, tokens } = await (await labelled(t, "trocr", (id) => `${front}${id}`)).read(firstImage("trocr"));
+    assert.equal(text, tokens.map(({ id }) => `${front}${id}`).join("").slice(lost));
+    assert.equal(tokens.map((token) => token.text).join(""), text);
+  }
 });
 
 test("chance repeats itself by its seed, and a share of nothing is the most probable token", async (t) => {

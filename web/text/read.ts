@@ -72,9 +72,9 @@ export function write(
   }));
 }
 
-/** By the config's labels, of which a first space is left out, or else by a tokenizer. Without both every text is "". */
+/** By the config's labels, without the space that the text begins with, or else by a tokenizer. Without both every text is "". */
 function decodeOf(vit: object, { labels }: TextConfig, plan: LoadPlan): Promise<Decode> {
-  const found = known.get(vit) ?? (labels ? Promise.resolve<Decode>((ids) => ids.map((id) => labels[id]).join("").trimStart()) : decoderOf(plan).then((decode) => decode ?? (() => "")));
+  const found = known.get(vit) ?? (labels ? Promise.resolve<Decode>((ids) => ids.map((id) => labels[id]).join("").replace(/^ /, "")) : decoderOf(plan).then((decode) => decode ?? (() => "")));
   known.set(vit, found);
   found.catch(() => known.delete(vit)); // it can be tried again
   return found;
