@@ -583,8 +583,8 @@ vit_status config_resize(vit_config *c, const size_t size[2], vit_error *why) {
     size_t others = c->position_rows - vit_patches(c);
     if (position_of(c) == VIT_RELATIVE && c->position_resize > VIT_RESIZE_PLAIN)
         return vit_fail(why, VIT_BAD_CONFIG,
-                        "config: position_resize: relative positions of this kind fit one "
-                        "image_size: load the file that they are from with another one");
+                        "config: position_resize: relative positions that an MLP makes are not "
+                        "resized: load the original file with this image_size");
     if (size[0] - 1 >= key->most || size[1] - 1 >= key->most)
         return vit_fail(why, VIT_BAD_CONFIG, "config: image_size: expected 1 to %z, got %d",
                         key->most, size, (size_t)2);

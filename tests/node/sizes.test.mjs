@@ -105,7 +105,7 @@ test("relative positions are resized as each library's own code does it: PyTorch
 });
 
 test("an MLP's relative positions fit one size, and a file's own table the size that it is loaded with", async () => {
-  const message = /^config: position_resize: relative positions of this kind fit one image_size: load the file that they are from with another one$/;
+  const message = /^config: position_resize: relative positions that an MLP makes are not resized: load the original file with this image_size$/;
   for (const config of [{ heads: 2, image_size: [8, 12] }, { architecture: "vit_relpos_small_patch16_224", model_args: { num_heads: 2, img_size: [8, 12] } }]) {
     const relpos = await load({ weights: modelBytes("families/timm_relpos"), config });
     await rejects(() => relpos.embed(imageOf(relpos.config, [12, 12]), { size: [12, 12] }), "bad_config", message);
