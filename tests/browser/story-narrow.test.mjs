@@ -17,6 +17,7 @@ const BUILT = {
   learning: "#learning-says[data-label]",
   cnn: "#cnn-reached-vit[data-measured='49']",
   masks: ".grid[data-mask] canvas",
+  words: "figure[data-back]",
   why: ".why-words:not(:empty)",
   teach: "li",
 };

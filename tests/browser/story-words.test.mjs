@@ -66,6 +66,19 @@ describe("a decoder writes", { skip }, () => {
     assert.equal(await chapter.locator(".tree g.won").count(), tokens.length);
   });
 
+  test("no two words beside the cache overlap, in German neither", async () => {
+    const overlaps = () => chapter.locator(".cache text").evaluateAll((all) => {
+      const boxes = all.map((text) => [text.textContent, text.getBoundingClientRect()]);
+      return boxes.flatMap(([name, a], i) => boxes.slice(i + 1).filter(([, b]) => a.left < b.right && b.left < a.right && a.top < b.bottom - 2 && b.top < a.bottom - 2).map(([other]) => [name, other]));
+    });
+    assert.deepEqual(await overlaps(), []);
+    await page.locator("#language").selectOption("de");
+    await chapter.locator(".cache text", { hasText: "Schicht 1" }).waitFor();
+    assert.deepEqual(await overlaps(), []);
+    await page.locator("#language").selectOption("en");
+    await chapter.locator(".cache text", { hasText: "layer 1" }).waitFor();
+  });
+
   test("another number of the third tab is the chapter's, and another language is written", async () => {
     await chapter.locator(".words-top input[value=digits]").first().evaluate((input) => input.click());
     await page.waitForFunction(() => document.querySelector("#words .written").textContent.startsWith("4273"));

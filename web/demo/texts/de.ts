@@ -151,7 +151,7 @@ export const de = {
     saved: "Das Bild liegt bei deinen Downloads.",
     codeCopied: "Kopiert",
     codeRefused:
-      "Der Browser lässt die Seite nicht kopieren. Der Code ist ausgewählt: Kopiere ihn mit der Tastatur.",
+      "Der Browser lässt die Seite nicht kopieren. Der Text ist ausgewählt: Kopiere ihn mit der Tastatur.",
     noPng: "der Browser konnte kein PNG erzeugen",
   },
   own: {

@@ -112,7 +112,7 @@ export const opening = {
     refused: "The browser does not let the page copy. The address above now holds the drawing: copy it.",
     saved: "The picture is saved among your downloads.",
     codeCopied: "Copied",
-    codeRefused: "The browser does not let the page copy. The code is selected: copy it with the keyboard.",
+    codeRefused: "The browser does not let the page copy. The text is selected: copy it with the keyboard.",
     noPng: "the browser could not make a PNG",
   },
 };

@@ -153,7 +153,7 @@ export const es = {
     saved: "La imagen está guardada entre tus descargas.",
     codeCopied: "Copiado",
     codeRefused:
-      "El navegador no deja copiar a la página. El código está seleccionado: cópialo con el teclado.",
+      "El navegador no deja copiar a la página. El texto está seleccionado: cópialo con el teclado.",
     noPng: "el navegador no pudo crear un PNG",
   },
   own: {

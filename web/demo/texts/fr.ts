@@ -155,7 +155,7 @@ export const fr = {
     saved: "L’image est enregistrée parmi vos téléchargements.",
     codeCopied: "Copié",
     codeRefused:
-      "Le navigateur ne laisse pas la page copier. Le code est sélectionné\u202f: copiez-le au clavier.",
+      "Le navigateur ne laisse pas la page copier. Le texte est sélectionné\u202f: copiez-le au clavier.",
     noPng: "le navigateur n’a pas pu créer de PNG",
   },
   own: {

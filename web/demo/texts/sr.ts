@@ -153,7 +153,7 @@ export const sr = {
     refused: "Pregledač ne dozvoljava stranici da kopira. Adresa gore sada sadrži crtež: kopiraj je.",
     saved: "Slika je sačuvana među tvojim preuzimanjima.",
     codeCopied: "Kopirano",
-    codeRefused: "Pregledač ne dozvoljava stranici da kopira. Kod je označen: kopiraj ga tastaturom.",
+    codeRefused: "Pregledač ne dozvoljava stranici da kopira. Tekst je označen: kopiraj ga tastaturom.",
     noPng: "pregledač nije mogao da napravi PNG",
   },
   own: {

@@ -144,7 +144,7 @@ export const zh = {
     refused: "浏览器不允许本页复制。上方的地址现在包含图画：请复制它。",
     saved: "图片已保存到下载文件夹。",
     codeCopied: "已复制",
-    codeRefused: "浏览器不允许本页复制。代码已选中：请用键盘复制。",
+    codeRefused: "浏览器不允许本页复制。文字已选中：请用键盘复制。",
     noPng: "浏览器无法生成 PNG",
   },
   own: {

@@ -73,7 +73,7 @@ export function buildSteps(story: Story, words: Words) {
   };
 }
 
-const CELL = 18, GAP = 2, NAME = 62, ROW = 2 * CELL + 8;
+const CELL = 18, GAP = 2, NAME = 78, ROW = 2 * CELL + 8;
 
 interface Cache {
   layers: number;

@@ -2,7 +2,7 @@
 import type { Said } from "../../../../texts/sentences.ts";
 
 export const texts = {
-  lead: "Another model reads a whole number and writes it out. Its encoder reads the picture once; then each step of its decoder writes one token, and looks at the tokens before it (causal mask) and into the picture (cross-attention).",
+  lead: "Another model reads a number and writes it out. Its encoder reads the picture once; then each step of its decoder writes one token, and looks at the tokens before it (causal mask) and into the picture (cross-attention).",
   another: "Write another number",
   language: "It writes",
   step: "Step",
