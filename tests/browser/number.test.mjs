@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
 import { importTypescript } from "../../web/scripts/typescript.mjs";
+import { LANGUAGES as WRITTEN } from "../../weights/tools/number-words.mjs";
 import { copied, ink, painted, picture, skip, withBrowser } from "./harness.mjs";
 import { weightsOf } from "./story.mjs";
 
@@ -53,6 +54,7 @@ describe("the tab that writes a number", { skip }, () => {
     await draw("365");
     const strokes = await strokesOn(page);
     assert.equal(strokes.length, strokesOf("365").length, "the first stroke took the example's place");
+    assert.deepEqual(Object.keys(LANGUAGES), WRITTEN);
     for (const language of Object.keys(LANGUAGES)) {
       await page.locator(`#number input[value=${language}]`).evaluate((input) => input.click());
       const got = await written(page), { text, tokens } = await read(strokes, language);
@@ -129,6 +131,30 @@ describe("the tab that writes a number", { skip }, () => {
     assert.equal(await other.page.locator("#number input:checked").getAttribute("value"), "de");
     assert.deepEqual(await strokesOn(other.page), drawn);
     assert.equal(new URL(other.page.url()).hash, "#number=de", "the address keeps the language and not the drawing");
+  });
+
+  test("where the browser does not let the page copy, the words are selected", async () => {
+    const text = await written(page);
+    await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: undefined, configurable: true })); // as over http
+    await page.locator("#number-copy").click();
+    await page.locator("#number-status", { hasText: "The text is selected" }).waitFor();
+    assert.equal(await page.evaluate(() => getSelection().toString().replaceAll("\n", "")), text);
+    await page.evaluate(() => delete navigator.clipboard);
+  });
+
+  test("on a narrow screen nothing scrolls sideways or covers something, in each language", async () => {
+    await page.setViewportSize({ width: 320, height: 640 });
+    await clear();
+    for (const language of await page.locator("#language option").evaluateAll((all) => all.map(({ value }) => value))) {
+      await page.locator("#language").selectOption(language);
+      await page.waitForFunction((language) => document.documentElement.lang.startsWith(language), language);
+      const [wide, hint, tools] = await page.evaluate(() => [
+        document.documentElement.scrollWidth,
+        ...["#number-hint", "#number-undo"].map((part) => document.querySelector(part).getBoundingClientRect().toJSON())]);
+      assert.ok(wide <= 320, `${language}: ${wide}`);
+      assert.ok(hint.right <= tools.left, `${language}: the hint ends at ${hint.right}, and the buttons begin at ${tools.left}`);
+    }
+    await page.locator("#language").selectOption("en");
   });
 
   test("a model that does not load is told, and Retry loads it", async () => {

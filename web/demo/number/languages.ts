@@ -1,7 +1,7 @@
 /** The languages that the model writes numbers in, by the tokens that its texts begin with. */
 import type { ReadResult } from "vitrine";
 
-/** Names are the languages' own, so that the page's language does not change them. `tag`: of a text, for who reads it aloud. */
+/** Names are the languages' own, so that the page's language does not change them. `tag`: a text's `lang`, for screen readers. */
 export const LANGUAGES = {
   digits: { name: "1 2 3", tag: "" },
   en: { name: "English", tag: "en" },

@@ -61,7 +61,7 @@ root.append(h("div", { className: "stage-foot" }, chapter, element("status")));
 // ---- The drawing --------------------------------------------------------------
 
 let pointed: number | undefined; // the word whose map is shown
-let finished = false; // a drawing was finished, and its text not yet told
+let finished = false; // a drawing was finished, and its text not yet announced
 let stopWalk = () => {};
 
 const announce = (said: string) => void (find("announce").textContent = said);
@@ -192,11 +192,14 @@ function walk(): void {
 }
 
 async function copyText(): Promise<void> {
-  if (!state.reading) return;
-  await navigator.clipboard.writeText(state.reading.result.text).then(() => say(words.share.codeCopied), () => {
+  if (wordElements().length === 0) return;
+  try {
+    await navigator.clipboard.writeText(state.reading!.result.text);
+    say(words.share.codeCopied);
+  } catch {
     getSelection()!.selectAllChildren(text);
     say(words.share.codeRefused);
-  });
+  }
 }
 
 share.addEventListener("click", () => {
@@ -256,8 +259,8 @@ onAnswer((reading) => {
   }
   if (!finished || reading.unfinished) return;
   finished = false;
-  const { answer } = words, { result } = reading, told = [result.text, percent(shareOf(result))] as const;
-  announce(seesNone(result) ? said.none : (isSure(reading) ? answer.readsAs : answer.unsureOf)(...told));
+  const { answer } = words, { result } = reading, parts = [result.text, percent(shareOf(result))] as const;
+  announce(seesNone(result) ? said.none : (isSure(reading) ? answer.readsAs : answer.unsureOf)(...parts));
 });
 
 onChange(() => {

@@ -38,7 +38,7 @@ export const state: State = {
 };
 
 const listeners = new Set<() => void>();
-let told: (reading: Reading | undefined) => void = () => {};
+let answerListener: (reading: Reading | undefined) => void = () => {};
 
 /** Calls `draw` in the next frame after each change. What it returns ends that. */
 export function onChange(draw: () => void): () => void {
@@ -46,7 +46,7 @@ export function onChange(draw: () => void): () => void {
   return () => void listeners.delete(draw);
 }
 /** Calls `tell` with each answer to the drawing as it is now. */
-export const onAnswer = (tell: typeof told): void => void (told = tell);
+export const onAnswer = (tell: typeof answerListener): void => void (answerListener = tell);
 
 export const redraw = inNextFrame(() => {
   for (const draw of listeners) draw();
@@ -69,7 +69,7 @@ const reader = buildReader<ModelFile, { model: Vit }, Reading>(state, {
     if (reading) addTime(state, reading.result.milliseconds);
     if (version < state.since) return;
     state.reading = reading;
-    told(reading);
+    answerListener(reading);
   },
   stopped: (error) => stop("stopped", error),
   redraw,
@@ -84,7 +84,7 @@ export async function loaded(): Promise<Vit> {
   throw new Error(state.notice?.text());
 }
 
-/** The same for who is told by the status line. */
+/** The same where the status line says what failed. */
 export const load = (): void => void loaded().catch(() => {});
 
 function stop(what: "stopped" | "notLoaded", error: unknown): void {
