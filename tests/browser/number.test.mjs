@@ -157,6 +157,23 @@ describe("the tab that writes a number", { skip }, () => {
     await page.locator("#language").selectOption("en");
   });
 
+  test("a tab that is left before its code comes loads no model", async () => {
+    let release, models = 0;
+    const released = new Promise((resolve) => (release = resolve));
+    const { page: other } = await browser.visit({
+      before: async (page) => {
+        await page.route(/store[^/]*\.js$/, (route) => released.then(() => route.continue()));
+        page.on("request", (request) => (models += /numbers[^/]*\.safetensors/.test(request.url())));
+      },
+    });
+    await other.locator("#tab-number").click();
+    await other.locator("#tab-draw").click();
+    release();
+    await other.locator("#number h1").waitFor({ state: "attached" });
+    await other.evaluate(() => new Promise(requestAnimationFrame));
+    assert.equal(models, 0);
+  });
+
   test("a model that does not load is told, and Retry loads it", async () => {
     const other = await browser.visit({
       address: `${browser.address}#number=zh`,

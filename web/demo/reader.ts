@@ -1,4 +1,4 @@
-/** Loads a model and reads with it, one of each at a time: what both tabs do. It alone changes `phase`. */
+/** Loads a model and reads with it, one of each at a time: what each tab does. It alone changes `phase`. */
 import type { Vit } from "vitrine";
 
 /** "loading": there is no model yet; "reading": the model is at work; "idle": it waits, or there is none. */

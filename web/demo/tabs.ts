@@ -73,7 +73,7 @@ function show(name: Name): void {
 /** The tab of the address: #own, or #number=de with a language. */
 const wanted = (): Name => NAMES.find((name) => location.hash.split(/[=&]/)[0] === `#${name}`) ?? "draw";
 
-/** Puts the open tab into the address's fragment, so that Back returns to the other tab. */
+/** Puts the open tab into the address's fragment, so that Back returns to the tab before. */
 function enter(name: Name): void {
   if (wanted() !== name) history.pushState(null, "", name === "draw" ? location.pathname + location.search : `#${name}`);
 }
@@ -82,7 +82,7 @@ function follow(): void {
   const name = wanted();
   show(name);
   if (name === "draw" || (name === "own" && isolate())) return;
-  void withCode(name, (code: Code) => code.enter?.());
+  void withCode(name, (code: Code) => isOpen(name) && code.enter?.());
 }
 
 function open(name: Name): void {
