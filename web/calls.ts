@@ -64,8 +64,8 @@ export interface EmbedOptions {
   /** Keeps the attention of every layer, or of these layers, counted from 0. */
   attention?: boolean | readonly number[];
   /**
-   * The size of the model's image in this call; the config's `image_size` by default. Sides are whole
-   * numbers of patches. Photos are resized by as much as the image is.
+   * The size of the model's image in this call. By default it is the config's `image_size`, or in `detect` the photo's
+   * own size, if `prepare` has `edges`. Sides are whole numbers of patches. Photos are resized by as much as the image is.
    */
   size?: readonly [rows: number, columns: number];
   /** `false` leaves `input` out of the results, which for 200 photos of 224×224 pixels is 115 MB. */
