@@ -212,7 +212,7 @@ export class Vit {
     if (detections > 0) throw new VitError("unsupported", "classify: this model finds objects; use detect");
     const { labels, signal } = options;
     if (classes === 0 && !labels) {
-      throw new VitError("unsupported", "classify: this model has no head, so it cannot classify; use embed");
+      throw new VitError("unsupported", `classify: this model has no head, so it cannot classify; use ${this.config.decoder ? "read" : "embed"}`);
     }
     const topK = options.topK ?? (labels?.length || classes);
     if (!Number.isInteger(topK) || topK < 1) {

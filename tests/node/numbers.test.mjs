@@ -64,6 +64,7 @@ test("the model writes numbers as digits and in words of five languages", async 
     assert.deepEqual(texts, LANGUAGES.map((language) => textOf(number, language)));
   }
   await rejects(() => vit.read({ strokes: [], width: SIDE, height: SIDE }), "blank_image", /ink/);
+  await rejects(() => vit.classify(written(7, MORE)), "unsupported", /^classify: this model has no head, so it cannot classify; use read$/);
 });
 
 test("signs and scribbles are no numbers", async () => {
