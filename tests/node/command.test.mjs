@@ -295,7 +295,7 @@ test("the command classify says once that a model has no head", { skip }, async 
   const files = ["a.png", "b.png"].map((name) => here.at(name));
   for (const file of files) here.write(file.split("/").at(-1), await png(picture(12, 12, 3)));
   await refused(["classify", "--model", model, ...files], 1, /^vitrine: classify: this model has no head, so it cannot classify; use embed\n$/);
-  await refused(["classify", "--model", here.at("no.safetensors"), ...files], 1, /^vitrine: .*ENOENT.*no\.safetensors.*\n$/);
+  await refused(["classify", "--model", here.at("no.safetensors"), ...files], 1, /^vitrine: expected a readable file, got ENOENT.*no\.safetensors.*\n$/);
 });
 
 test("the command embed writes a file for NumPy with one row for each photo", { skip }, async (t) => {

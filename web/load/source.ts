@@ -245,7 +245,7 @@ async function fromFile(path: string | URL): Promise<Opened> {
       });
     return size > 0 ? { size, body, ours: true, slice, lost } : { size, body, ours: true, lost };
   } catch (cause) {
-    const error = new VitError("bad_file", `expected a readable file: ${reason(cause)}`, { cause });
+    const error = new VitError("bad_file", `expected a readable file, got ${reason(cause)}`, { cause });
     const { code } = cause as { code?: unknown };
     throw code === "ENOENT" || code === "ENOTDIR" ? asMissing(error) : error;
   }
