@@ -2,7 +2,7 @@ import type { Attention, Vit } from "vitrine";
 import { paint, tone } from "./colour.ts";
 import { button, h } from "./dom.ts";
 import { heat, place, type Scale } from "../base/heat.ts";
-import { ARROWS } from "./figure/cells.ts";
+import { oneStop } from "./figure/cells.ts";
 import { heatMap } from "./overlay.ts";
 import { shapeOf } from "./pixels.ts";
 import type { State } from "./state.ts";
@@ -22,25 +22,14 @@ export function buildMaps(
   heads: number,
   choose: (layer: number, head: number) => void,
 ): void {
-  parent.replaceChildren();
+  const maps = Array.from({ length: heads * layers }, (_, at) => {
+    const layer = at % layers, head = Math.floor(at / layers), title = words.maps.button(layer + 1, head + 1);
+    const data = { ...(head === 0 && { layer: String(layer + 1) }), ...(layer === 0 && { head: String(head + 1) }) };
+    return button(h("canvas"), () => choose(layer, head), { title, ariaLabel: title, data });
+  });
   parent.style.setProperty("--layers", String(layers));
-  parent.onkeydown = (event) => moveFocus(event, parent, layers);
-  for (let head = 0; head < heads; head++) {
-    for (let layer = 0; layer < layers; layer++) {
-      const title = words.maps.button(layer + 1, head + 1);
-      const data = { ...(head === 0 && { layer: String(layer + 1) }), ...(layer === 0 && { head: String(head + 1) }) };
-      parent.append(button(h("canvas"), () => choose(layer, head), { title, ariaLabel: title, data }));
-    }
-  }
-}
-
-/** Moves from map to map by the arrow keys, so that all maps are one stop of the Tab key. */
-function moveFocus(event: KeyboardEvent, parent: HTMLElement, layers: number): void {
-  const step = ARROWS[event.key], maps = [...parent.children] as HTMLElement[];
-  const next = step && maps[maps.indexOf(document.activeElement as HTMLElement) + step[0] * layers + step[1]];
-  if (!next) return;
-  event.preventDefault();
-  next.focus();
+  parent.replaceChildren(...maps);
+  oneStop(maps, layers);
 }
 
 /** Fills the small maps with colours on one scale. */

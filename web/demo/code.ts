@@ -1,7 +1,7 @@
 /** The code that classifies this drawing outside of the page. */
 import { PEN, SIDE, type Stroke } from "./ink.ts";
 import { type ModelFile, SIGNS_FILE } from "./models.ts";
-import { words } from "./texts/words.ts";
+import { copyText } from "./send.ts";
 
 /** What the code is for: the values of the dialog's radio buttons. */
 type Target = "node" | "page";
@@ -98,15 +98,7 @@ export function buildCode(dialog: HTMLDialogElement): (strokes: Stroke[], choice
     word.textContent = "";
   };
   dialog.querySelector("fieldset")!.addEventListener("change", show);
-  dialog.querySelector("#copy")!.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(code.textContent!);
-      word.textContent = words.share.codeCopied;
-    } catch {
-      getSelection()?.selectAllChildren(code);
-      word.textContent = words.share.codeRefused;
-    }
-  });
+  dialog.querySelector("#copy")!.addEventListener("click", () => void copyText(code.textContent!, code, (said) => (word.textContent = said)));
   return (strokes, choice) => {
     fill = (target) => (code.textContent = CODES[target](strokes, choice));
     show();

@@ -4,8 +4,8 @@ import { drawingOf } from "./ink.ts";
 import { isLongInComing } from "./line.ts";
 import { addressOf, choiceIn, type ModelFile } from "./models.ts";
 import { onPad } from "./photo.ts";
-import { addTime, buildReader, type Loading, type Reader } from "./reader.ts";
-import { inWords } from "./remedy.ts";
+import { buildReader, type Loading, type Reader, takeAnswer } from "./reader.ts";
+import { inWords, unlessBlank } from "./remedy.ts";
 import type { Reading, State } from "./state.ts";
 import { words } from "./texts/words.ts";
 
@@ -47,11 +47,7 @@ export function buildDigitReader(state: State, { redraw, fit, answered, refused 
     isStale: () => state.answered !== state.version,
     read: () => read(state),
     answered(reading, version) {
-      state.answered = version;
-      if (reading) addTime(state, reading.result.milliseconds);
-      if (version < state.since) return;
-      state.reading = reading;
-      answered();
+      if (takeAnswer(state, reading, version)) answered();
     },
     stopped(error, version) {
       const isOver = version !== state.version; // another drawing or photo is on the pad
@@ -95,14 +91,9 @@ async function* open(choice: ModelFile, shown: ModelFile | undefined, loading: L
 
 /** Reads the drawing or the photo as it is now; undefined where there is no ink. */
 async function read({ model, strokes, photo, unfinished, version }: State): Promise<Reading | undefined> {
-  try {
-    const result = await model!.classify(photo?.file ?? drawingOf(strokes, unfinished), { attention: true });
-    if (photo) result.placement = onPad(photo, result.placement);
-    return { result, version, unfinished };
-  } catch (error) {
-    if (error instanceof VitError && error.code === "blank_image") return undefined;
-    throw error;
-  }
+  const result = await unlessBlank(model!.classify(photo?.file ?? drawingOf(strokes, unfinished), { attention: true }));
+  if (result && photo) result.placement = onPad(photo, result.placement);
+  return result && { result, version, unfinished };
 }
 
 /** Whether the image is to blame. The model can read on. */

@@ -2,6 +2,10 @@
 
 export const element = <E extends HTMLElement = HTMLElement>(id: string): E => document.getElementById(id) as E;
 
+/** The way that each arrow key leads. */
+export const ARROWS: Readonly<Record<string, [rows: number, columns: number]>> =
+  { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
 /** Calls `take` with the files that the visitor chooses. The same can be chosen again. */
 export function onChosen(input: HTMLInputElement, take: (files: [File, ...File[]]) => void): void {
   input.addEventListener("change", () => {

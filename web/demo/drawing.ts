@@ -124,8 +124,12 @@ export function followDrawing(state: Drawn, page: Page) {
   };
 }
 
-/** Lets the keyboard undo, redo and clear while `isOpen`. */
-export function followKeys(isOpen: () => boolean, { step, wipe }: Drawing): void {
+type Find = (id: string) => HTMLElement;
+
+/** Lets the buttons below a pad, and keys while `isOpen`, undo, redo and clear. */
+export function followTools(find: Find, isOpen: () => boolean, { step, wipe }: Drawing): void {
+  for (const way of ["undo", "redo"] as const) find(way).addEventListener("click", () => step(way));
+  find("clear").addEventListener("click", wipe);
   document.addEventListener("keydown", (event) => {
     if (!isOpen() || (event.target as HTMLElement).matches("select, input")) return;
     if (document.querySelector("dialog[open]")) return; // Escape closes the dialog
@@ -136,4 +140,11 @@ export function followKeys(isOpen: () => boolean, { step, wipe }: Drawing): void
     else return;
     event.preventDefault();
   });
+}
+
+/** Not `disabled`, because a disabled button loses the keyboard's focus when it was just pressed. */
+export function drawTools(find: Find, state: Drawn): void {
+  const { history, example } = state, blank = isBlank(state);
+  const off = { undo: example || !history.canUndo, redo: !history.canRedo, clear: blank, share: blank };
+  for (const [id, isOff] of Object.entries(off)) find(id).ariaDisabled = String(isOff);
 }

@@ -1,8 +1,16 @@
+import type { Class } from "vitrine";
 import { h } from "./dom.ts";
 import type { State } from "./state.ts";
 import { percentage } from "./texts/words.ts";
 import type { Own } from "./models.ts";
 import { write, writeSign } from "./write.ts";
+
+/** Each class's probability, in the model's order. */
+export function shares(classes: readonly Class[], count = classes.length): Float64Array {
+  const all = new Float64Array(count);
+  for (const { index, p } of classes) all[index] = p;
+  return all;
+}
 
 /** Builds one column for each class: its bar, its label and, unseen, its share. */
 export function buildBars(list: HTMLElement, labels: readonly string[], signs?: Own["signs"]): void {
@@ -19,8 +27,7 @@ export const buildLogits = (columns: HTMLElement, labels: readonly string[]): vo
 
 /** Draws probabilities as bars. One of them, if any, has the model's colour. */
 export function drawBars(list: HTMLElement, { reading }: State, best: number | undefined): void {
-  const share = new Float64Array(list.children.length);
-  for (const { index, p } of reading?.result.classes ?? []) share[index] = p;
+  const share = shares(reading?.result.classes ?? [], list.children.length);
   [...list.children].forEach((child, index) => {
     const column = child as HTMLElement;
     const text = reading ? percent(share[index]) : "";

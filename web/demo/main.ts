@@ -1,9 +1,9 @@
 import { sentence } from "./answer.ts";
-import { buildExamples, OPENING } from "./examples.ts";
+import { buildExamples, DIGITS, OPENING } from "./examples.ts";
 import type { Closer } from "./closer.ts";
 import { element, inNextFrame, onChosen } from "./dom.ts";
 import { buildDigitReader } from "./digits.ts";
-import { followDrawing, followKeys } from "./drawing.ts";
+import { drawTools, followDrawing, followTools } from "./drawing.ts";
 import { firstView, isIn, type LinkState } from "./link.ts";
 import { buildBars } from "./logits.ts";
 import { choiceIn, CHOICES, MODELS, SIGNS, titleOf } from "./models.ts";
@@ -15,14 +15,14 @@ import { drawPad, listen } from "./pad.ts";
 import { withRemedy } from "./remedy.ts";
 import { fromLink, keepOverReload, kept } from "./share.ts";
 import { drawAnswer, drawStage } from "./stage.ts";
-import { isBlank, state } from "./state.ts";
+import { state } from "./state.ts";
 import { drawStatus } from "./status.ts";
 import { loadStoryLazily } from "./story/lazy-story.ts";
 import { isOpen, onFiles } from "./tabs.ts";
 import type { Teaching } from "./teach/teach.ts";
 import { followLanguage } from "./texts/language.ts";
 import { onLanguage, words } from "./texts/words.ts";
-import { followTheme, onTheme } from "./theme.ts";
+import { followLook, followTheme } from "./theme.ts";
 
 const select = (id: string) => element<HTMLSelectElement>(id);
 const pad = element<HTMLCanvasElement>("pad");
@@ -66,12 +66,9 @@ function draw(): void {
 }
 
 function drawControls(): void {
-  const { history, example, progress, choice } = state;
+  const { progress, choice } = state;
   element("my-signs").hidden = !choice?.own;
-  // Not `disabled`, because a disabled button loses the keyboard's focus when it was just pressed.
-  element("undo").ariaDisabled = String(example || !history.canUndo);
-  element("redo").ariaDisabled = String(!history.canRedo);
-  for (const id of ["clear", "share"]) element(id).ariaDisabled = String(isBlank(state));
+  drawTools(element, state);
   select("model").value = (progress?.wanted ?? choice ?? choiceIn(location.href)).id;
   drawStatus(element("status"), state);
 }
@@ -182,9 +179,7 @@ const drawing = followDrawing(state, {
 });
 const keyPen = listen(pad, drawing.hand);
 
-for (const way of ["undo", "redo"] as const) element(way).addEventListener("click", () => drawing.step(way));
-element("clear").addEventListener("click", drawing.wipe);
-followKeys(() => isOpen("draw"), drawing);
+followTools(element, () => isOpen("draw"), drawing);
 
 /** Loads the code of lessons and of *My signs*. */
 const loadTeaching = once(async () => {
@@ -233,7 +228,7 @@ function openLink(): boolean {
 // ---- The page ---------------------------------------------------------------
 
 const offerExamples = () =>
-  buildExamples(element("examples"), (strokes) => drawing.open(strokes.map((stroke) => [...stroke])));
+  buildExamples(element("examples"), DIGITS, (strokes) => drawing.open(strokes.map((stroke) => [...stroke])));
 
 buildBars(element("bars"), Array.from("0123456789"));
 offerExamples();
@@ -246,11 +241,7 @@ onLanguage(() => {
   redraw();
 });
 followTheme(element("theme"));
-onTheme((dark) => {
-  state.dark = dark;
-  redraw();
-});
-new ResizeObserver(redraw).observe(pad);
+followLook(state, pad, redraw);
 
 const drawStory = loadStoryLazily(element("story"), {
   state,

@@ -96,7 +96,7 @@ export function paintOverlay(context: CanvasRenderingContext2D, state: State): v
 
 /** The patch with most of a map: "Most on row 4, column 3: 19 %." */
 export function mostOf(map: Float32Array, columns: number): string {
-  const at = map.reduce((best, value, index) => (value > map[best] ? index : best), 0);
+  const at = map.indexOf(hottest(map));
   const [row, column] = [Math.floor(at / columns) + 1, (at % columns) + 1];
   return words.maps.most(row, column, percent(map[at]));
 }

@@ -1,3 +1,4 @@
+import { ARROWS } from "./dom.ts";
 import type { Sheet } from "./history.ts";
 import { drawStroke, inPadUnits, PEN, SIDE, toGrain, type Point, type Stroke } from "./ink.ts";
 import { drawPhoto } from "./photo.ts";
@@ -108,13 +109,6 @@ function listenToPointer(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadE
   canvas.addEventListener("lostpointercapture", lift);
 }
 
-const ARROWS: Record<string, [number, number]> = {
-  ArrowLeft: [-1, 0],
-  ArrowRight: [1, 0],
-  ArrowUp: [0, -1],
-  ArrowDown: [0, 1],
-};
-
 function listenToKeys(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadEvents, across: number): void {
   const point = (): Point => ({ x: keyPen.x, y: keyPen.y, width: PEN });
   const within = (value: number, side: number) => Math.min(side - PEN / 2, Math.max(PEN / 2, value));
@@ -124,8 +118,8 @@ function listenToKeys(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadEven
     const arrow = ARROWS[event.key];
     if (arrow) {
       const step = event.shiftKey ? 28 : 7;
-      keyPen.x = within(keyPen.x + arrow[0] * step, SIDE * across);
-      keyPen.y = within(keyPen.y + arrow[1] * step, SIDE);
+      keyPen.x = within(keyPen.x + arrow[1] * step, SIDE * across);
+      keyPen.y = within(keyPen.y + arrow[0] * step, SIDE);
       if (keyPen.down) events.extend([point()]);
       else events.hover(keyPen.x, keyPen.y);
     } else if (event.key === " " || event.key === "Enter") {

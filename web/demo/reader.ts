@@ -28,6 +28,16 @@ export function addTime(store: Store<unknown>, milliseconds: number): void {
   store.times = [...store.times, milliseconds].slice(-MOST_TIMES);
 }
 
+/** Keeps what a model read of a drawing. Returns whether no other drawing has taken that one's place. */
+export function takeAnswer<Reading extends { result: { milliseconds: number } }>(
+  store: Store<Reading> & { answered: number; since: number }, reading: Reading | undefined, version: number): boolean {
+  store.answered = version;
+  if (reading) addTime(store, reading.result.milliseconds);
+  const isOfThis = version >= store.since;
+  if (isOfThis) store.reading = reading;
+  return isOfThis;
+}
+
 /** The median time of a run; undefined until one is warm, because the first takes longer. */
 export function medianTime({ times }: Store<unknown>): number | undefined {
   const warm = times.slice(1);

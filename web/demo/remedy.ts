@@ -13,6 +13,16 @@ export function inWords(error: unknown): string {
   return withRemedy(what);
 }
 
+/** Undefined where the model found no ink. */
+export async function unlessBlank<Answer>(answer: PromiseLike<Answer>): Promise<Answer | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof VitError && error.code === "blank_image") return undefined;
+    throw error;
+  }
+}
+
 /** Whether the line or the host caused the error, so that trying again may help. */
 export const isOfLine = (error: unknown): boolean =>
   error instanceof VitError && error.code === "network";

@@ -77,6 +77,17 @@ async function share(link: string | undefined, picture?: () => Promise<File>): P
   }
 }
 
+/** Copies a text, or selects it in its element, for the visitor to copy. `say` gets a word about it. */
+export async function copyText(text: string, shown: Element, say: (word: string) => void): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    say(words.share.codeCopied);
+  } catch {
+    getSelection()?.selectAllChildren(shown);
+    say(words.share.codeRefused);
+  }
+}
+
 /** How long the button says that the link is copied. */
 const COPIED_MS = 2500;
 const copied = new Map<HTMLElement, number>(); // a timer, while a button says so

@@ -49,8 +49,6 @@ export function drawAnswer(state: State): void {
   teach.hidden = !reading || reading.unfinished || example || photo !== undefined; // examples are strokes
   write(teach, unknown ? words.answer.teach : words.answer.not(sign));
   write(element("hint"), example ? words.pad.yourTurn : words.pad.hint);
-  document.body.classList.toggle("blank", isBlank(state));
-  document.body.classList.toggle("photo", photo !== undefined);
-  document.body.classList.toggle("example", example);
-  document.body.classList.toggle("read", reading !== undefined);
+  const is = { blank: isBlank(state), photo: photo !== undefined, example, read: reading !== undefined };
+  for (const [name, on] of Object.entries(is)) document.body.classList.toggle(name, on);
 }

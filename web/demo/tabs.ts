@@ -65,9 +65,9 @@ function show(name: Name): void {
     element(each).hidden = each !== name;
     tab(each).ariaSelected = String(each === name);
     tab(each).tabIndex = each === name ? 0 : -1;
+    if (each !== name) void loads[each]?.then(({ leave }) => leave?.(), () => {});
   }
   element("story").hidden = name !== "draw";
-  for (const each of NAMES) if (each !== name) void loads[each]?.then(({ leave }) => leave?.(), () => {});
 }
 
 /** The tab of the address: #own, or #number=de with a language. */

@@ -4,13 +4,18 @@ import { onLanguage, words } from "./texts/words.ts";
 const KEY = "vitrine-theme";
 const wish = matchMedia("(prefers-color-scheme: dark)");
 
-const listeners: ((dark: boolean) => void)[] = [];
+const listeners: (() => void)[] = [];
 const isDark = () => document.documentElement.dataset.theme === "dark";
 
-/** Calls `changed` now and whenever the theme has changed. */
-export function onTheme(changed: (dark: boolean) => void): void {
-  listeners.push(changed);
-  changed(isDark());
+/** Redraws in the theme of now, in another one, and when the picture has another size. */
+export function followLook(state: { dark: boolean }, picture: Element, redraw: () => void): void {
+  const look = () => {
+    state.dark = isDark();
+    redraw();
+  };
+  listeners.push(look);
+  look();
+  new ResizeObserver(redraw).observe(picture);
 }
 
 /** Follows the system's theme until the button is used. */
@@ -21,7 +26,7 @@ export function followTheme(button: HTMLElement): void {
     document.documentElement.dataset.theme = dark ? "dark" : "light";
     button.title = dark ? words.theme.useLight : words.theme.useDark;
     button.setAttribute("aria-label", button.title);
-    for (const changed of listeners) changed(dark);
+    for (const changed of listeners) changed();
   };
   button.addEventListener("click", () => {
     own = isDark() ? "light" : "dark";

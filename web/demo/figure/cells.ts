@@ -1,12 +1,9 @@
 /** The cells of a picture that shows a grid, for pointer and arrow keys. */
+import { ARROWS } from "../dom.ts";
 import { shapeOf } from "../pixels.ts";
 import type { State } from "../state.ts";
 
 type Cell = [row: number, column: number];
-
-/** The way that each arrow key leads. */
-export const ARROWS: Readonly<Record<string, Cell>> =
-  { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 /** Where the pointer is on a picture of rows × columns cells: between 0 and their number, unless it is outside. */
 export function spotAt({ clientX, clientY }: MouseEvent, picture: Element, rows: number, columns: number): Cell {

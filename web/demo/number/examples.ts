@@ -13,6 +13,6 @@ export function strokesOf(number: string): Stroke[] {
     OFFERED.find(({ label }) => label === digit)!.strokes.map((stroke) => stroke.map((point) => ({ ...point, x: point.x + left + at * STEP }))));
 }
 
-export const EXAMPLES = ["7", "42", "365", "1984", "4273"] as const;
+export const EXAMPLES = ["7", "42", "365", "1984", "4273"].map((label) => ({ label, strokes: strokesOf(label) }));
 /** The drawing that the tab opens with. */
-export const OPENING = strokesOf("4273");
+export const OPENING = EXAMPLES.at(-1)!.strokes;

@@ -1,25 +1,26 @@
 /** The third tab: a number on a wide pad, written in words. Each word under the pointer lights where the model looked. */
 import { atLeastAThousandth, percent } from "../logits.ts";
 import { button, chips, element as find, h } from "../dom.ts";
-import { type Drawing, followDrawing, followKeys } from "../drawing.ts";
+import { type Drawing, drawTools, followDrawing, followTools } from "../drawing.ts";
 import { animate, lessMotion } from "../figure/motion.ts";
 import { oneStop } from "../figure/cells.ts";
+import { buildExamples } from "../examples.ts";
 import { inPadUnits } from "../ink.ts";
 import { placesOf, writePlaces } from "../looks.ts";
 import { hottest, mostOf, paintMap } from "../overlay.ts";
 import { unpack } from "../pack.ts";
 import { drawPad, type KeyPen, listen } from "../pad.ts";
 import { shapeOf } from "../pixels.ts";
-import { drawShare, packForLink, sendLink } from "../send.ts";
+import { copyText, drawShare, packForLink, sendLink } from "../send.ts";
 import { keepOverReload, kept } from "../share.ts";
 import { isBlank } from "../state.ts";
 import { drawStatus } from "../status.ts";
 import { sentencesOf } from "../texts/sentences.ts";
 import { onLanguage, tag, words } from "../texts/words.ts";
-import { onTheme } from "../theme.ts";
+import { followLook } from "../theme.ts";
 import { whereOf } from "../where.ts";
 import { write } from "../write.ts";
-import { ACROSS, EXAMPLES, OPENING, strokesOf } from "./examples.ts";
+import { ACROSS, EXAMPLES, OPENING } from "./examples.ts";
 import { CHOICES, isLanguage, type Language, LANGUAGES, seesNone, shareOf, type Word, wordsOf } from "./languages.ts";
 import { mapOf } from "./maps.ts";
 import { load, onAnswer, onChange, type Reading, redraw, state } from "./store.ts";
@@ -48,7 +49,7 @@ const title = h("h1", { className: "unseen" }), hint = copyOf("#hint"), examples
 const text = h("output", { id: "number-words", ariaLive: "off" }), sure = h("p", { className: "sure" }, h("b"), " ", h("span"));
 const looks = h("p", { className: "looks" }), scale = copyOf(".reading > .scale");
 const play = button("", () => walk(), { id: "number-play", className: "pill" });
-const copy = button("", () => void copyText(), { id: "number-copy", className: "pill" });
+const copy = button("", () => void (wordElements().length > 0 && copyText(state.reading!.result.text, text, say)), { id: "number-copy", className: "pill" });
 const share = copyOf("#share"), chapter = h("a", { className: "down", href: "#words" });
 const settings = h("div", { className: "settings" });
 const tries = h("p", { className: "examples" }, copyOf(".examples > span:first-child"), examples, copyOf(".keys"));
@@ -91,9 +92,7 @@ const drawing: Drawing = followDrawing(state, {
   say: announce,
 });
 const keyPen: KeyPen = listen(pad, drawing.hand, ACROSS);
-for (const way of ["undo", "redo"] as const) element(way).addEventListener("click", () => drawing.step(way));
-element("clear").addEventListener("click", drawing.wipe);
-followKeys(() => !root.hidden, drawing);
+followTools(element, () => !root.hidden, drawing);
 
 /** The tab's address, with the language that was chosen. */
 const address = (language: Language = state.language) => `#number=${language}`;
@@ -191,17 +190,6 @@ function walk(): void {
   };
 }
 
-async function copyText(): Promise<void> {
-  if (wordElements().length === 0) return;
-  try {
-    await navigator.clipboard.writeText(state.reading!.result.text);
-    say(words.share.codeCopied);
-  } catch {
-    getSelection()!.selectAllChildren(text);
-    say(words.share.codeRefused);
-  }
-}
-
 share.addEventListener("click", () => {
   if (isBlank(state)) return;
   const packed = packForLink(state.strokes);
@@ -228,10 +216,7 @@ function rename(): void {
     else input.ariaLabel = said.digits;
   }
   settings.replaceChildren(choice.root);
-  examples.replaceChildren(...EXAMPLES.map((number) => {
-    const title = words.pad.example(number);
-    return button(number, () => open(strokesOf(number)), { title, ariaLabel: title });
-  }));
+  buildExamples(examples, EXAMPLES, open);
   if (!state.notice?.kind) state.notice = undefined;
   redraw();
 }
@@ -265,20 +250,16 @@ onAnswer((reading) => {
 
 onChange(() => {
   if (root.hidden) return;
-  const { history: past, example } = state;
+  const { example } = state;
   drawPad(pad, state, keyPen, ACROSS);
   write(hint, example ? words.pad.yourTurn : said.pad);
   root.classList.toggle("blank", isBlank(state));
   root.classList.toggle("example", example);
-  element("undo").ariaDisabled = String(example || !past.canUndo);
-  element("redo").ariaDisabled = String(!past.canRedo);
-  for (const one of [element("clear"), share]) one.ariaDisabled = String(isBlank(state));
+  drawTools(element, state);
   drawShare(share);
   drawText();
-  drawSpeed();
+  drawStatus(element("status"), state);
 });
-
-const drawSpeed = (): void => drawStatus(element("status"), state);
 
 /** The languages of the page that are written too; English for the others. */
 const first = (): Language => {
@@ -323,11 +304,7 @@ export const leave = (): void => stopWalk();
 state.language = first();
 rename();
 onLanguage(rename);
-onTheme((dark) => {
-  state.dark = dark;
-  redraw();
-});
-new ResizeObserver(redraw).observe(pad);
+followLook(state, pad, redraw);
 chapter.addEventListener("click", () => addEventListener("hashchange", () => find("words").scrollIntoView(), { once: true }));
 document.addEventListener("pointerdown", ({ target }) => {
   if (pointed !== undefined && !text.contains(target as Node)) point(undefined);

@@ -1,12 +1,12 @@
 /** The number on the pad, the model that writes it in words, and what it wrote: for the third tab and for the story's chapter. */
-import { type ReadResult, Vit, VitError } from "vitrine";
+import { type ReadResult, Vit } from "vitrine";
 import numbers from "../../../weights/numbers.safetensors?url";
 import { inNextFrame } from "../dom.ts";
 import { History, type Sheet } from "../history.ts";
 import { drawingOf, type Stroke } from "../ink.ts";
 import type { ModelFile } from "../models.ts";
-import { addTime, buildReader, type Store } from "../reader.ts";
-import { inWords } from "../remedy.ts";
+import { buildReader, type Store, takeAnswer } from "../reader.ts";
+import { inWords, unlessBlank } from "../remedy.ts";
 import { words } from "../texts/words.ts";
 import { ACROSS } from "./examples.ts";
 import type { Language } from "./languages.ts";
@@ -65,11 +65,7 @@ const reader = buildReader<ModelFile, { model: Vit }, Reading>(state, {
   isStale: () => state.answered !== state.version,
   read: () => read(state),
   answered(reading, version) {
-    state.answered = version;
-    if (reading) addTime(state, reading.result.milliseconds);
-    if (version < state.since) return;
-    state.reading = reading;
-    answerListener(reading);
+    if (takeAnswer(state, reading, version)) answerListener(reading);
   },
   stopped: (error) => stop("stopped", error),
   redraw,
@@ -102,11 +98,5 @@ async function read({ model, strokes, unfinished, version, language }: State): P
 export const imageOf = (strokes: Stroke[], unfinished = false) => drawingOf(strokes, unfinished, ACROSS);
 
 /** What a model writes of strokes in a language; undefined where there is no ink. */
-export async function write(model: Vit, strokes: Stroke[], language: Language, unfinished = false): Promise<ReadResult | undefined> {
-  try {
-    return await model.read(imageOf(strokes, unfinished), { start: language, beams: 1, attention: true });
-  } catch (error) {
-    if (error instanceof VitError && error.code === "blank_image") return undefined;
-    throw error;
-  }
-}
+export const write = (model: Vit, strokes: Stroke[], language: Language, unfinished = false): Promise<ReadResult | undefined> =>
+  unlessBlank(model.read(imageOf(strokes, unfinished), { start: language, beams: 1, attention: true }));

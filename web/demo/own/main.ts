@@ -10,7 +10,7 @@ import { inWords, isOfLine } from "../remedy.ts";
 import { drawNotice, size } from "../status.ts";
 import type { Texts } from "../texts/en.ts";
 import { onLanguage, words } from "../texts/words.ts";
-import { onTheme } from "../theme.ts";
+import { followLook } from "../theme.ts";
 import { type Asked, askedBy, fieldFor, plain, showTold, toldBy } from "./asked.ts";
 import { loadCheckpoint, PIXELS, type Loaded } from "./checkpoint.ts";
 import { allIn, chosen, type Found, type Given, misfit, sortOut } from "./files.ts";
@@ -384,8 +384,4 @@ for (const id of ["photo", "similarity"]) {
 }
 canvas("photo").addEventListener("pointerleave", () => chooseObject(undefined));
 onLanguage(rename);
-new ResizeObserver(redraw).observe(canvas("photo"));
-onTheme((dark) => {
-  state.dark = dark;
-  redraw();
-});
+followLook(state, canvas("photo"), redraw);

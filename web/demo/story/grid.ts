@@ -1,15 +1,17 @@
 /** A grid of numbers as colours. It has a scale, named rows and columns, and words for each cell. */
+import type { Classification } from "vitrine";
 import { css, cssTint, paintScale, tone } from "../colour.ts";
 import { type Colour, heat, mix, place, type Range, type Scale, within } from "../../base/heat.ts";
 import { sized } from "../figure/canvas.ts";
-import { ARROWS, spotAt } from "../figure/cells.ts";
+import { spotAt } from "../figure/cells.ts";
 import { percent } from "../logits.ts";
 import { accent } from "../pixels.ts";
 import { percentage, rough } from "../texts/words.ts";
-import { h } from "../dom.ts";
+import { ARROWS, h } from "../dom.ts";
 import { saveable } from "../figure/parts.ts";
 import { write } from "../write.ts";
-import type { Story } from "./scene.ts";
+import type { Scene, Story } from "./scene.ts";
+import { paperOf, patchIn } from "./tokens.ts";
 
 /** Numbers of both signs, from -top to top. */
 export interface Signed {
@@ -78,6 +80,17 @@ export const signedScale = (...lists: ArrayLike<number>[]): Signed => {
   }
   return { signed };
 };
+
+/** Numbers of the patches over the scene's drawing, with the chosen patch outlined, also on another model's grid. */
+export function overDrawing(
+  scene: Pick<Scene, "patch" | "shape" | "dark"> & { result: Classification },
+  values: Values["values"],
+  scale: AnyScale,
+  [rows, columns]: readonly [number, number] = [scene.shape.gridRows, scene.shape.gridCols],
+): Values {
+  const [row, column] = patchIn(scene, rows, columns);
+  return { values, rows, columns, scale, dark: scene.dark, under: paperOf(scene), marked: { row, column } };
+}
 
 /** A grid of the patches. Choosing one chooses it for the whole page. */
 export const patchGrid = (story: Story, options: GridOptions) =>

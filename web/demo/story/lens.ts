@@ -1,16 +1,9 @@
 /** The bars of what the classifier reads at one stage, as SVG. */
 import type { Class } from "vitrine";
-import { percent } from "../logits.ts";
+import { percent, shares } from "../logits.ts";
 import { set, svg } from "../figure/parts.ts";
 
 const STEP = 20, HEIGHT = 44, LABEL = 14;
-
-/** Each class's probability, in the model's order. */
-export function shares(classes: readonly Class[]): Float64Array {
-  const p = new Float64Array(classes.length);
-  for (const one of classes) p[one.index] = one.p;
-  return p;
-}
 
 /** A stage's bars. A dashed outline shows the bars before parts were left out. */
 export function buildLens(labels: readonly string[]) {

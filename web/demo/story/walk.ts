@@ -1,4 +1,6 @@
 /** The walk through the story: the chapters whose question the visitor has answered. */
+import { store, stored } from "../storage.ts";
+
 const KEY = "vitrine-walk";
 
 export type Walk = ReturnType<typeof buildWalk>;
@@ -7,11 +9,7 @@ export type Walk = ReturnType<typeof buildWalk>;
 export function buildWalk(changed: () => void) {
   const done = kept();
   const keep = () => {
-    try {
-      localStorage.setItem(KEY, JSON.stringify([...done]));
-    } catch {
-      // Storage may be forbidden; the walk then lasts as long as the page.
-    }
+    store(KEY, JSON.stringify([...done]));
     changed();
   };
   return {
@@ -31,7 +29,7 @@ export function buildWalk(changed: () => void) {
 
 function kept(): Map<string, boolean> {
   try {
-    const list: unknown = JSON.parse(localStorage.getItem(KEY) ?? "[]");
+    const list: unknown = JSON.parse(stored(KEY) ?? "[]");
     return new Map(Array.isArray(list) ? list.filter((one) => Array.isArray(one) && typeof one[0] === "string" && typeof one[1] === "boolean") : []);
   } catch {
     return new Map();

@@ -7,11 +7,12 @@ import { drawStroke, inPadUnits, type Stroke } from "../../../ink.ts";
 import { percent } from "../../../logits.ts";
 import { accent } from "../../../pixels.ts";
 import { percentage } from "../../../texts/words.ts";
+import { cut } from "../../../way.ts";
 import { write } from "../../../write.ts";
 import type { Scene, Story } from "../../scene.ts";
 import { largest } from "../../vectors.ts";
 import { colourOfClass, drawStrip } from "./strip.ts";
-import { beginsOf, buildSweep, cut, runsOf, type Sample } from "./sweep.ts";
+import { beginsOf, buildSweep, runsOf, type Sample } from "./sweep.ts";
 import type { Words } from "./texts/en.ts";
 
 const MOST_RUNS = 5, BEST = 3; // answers, and classes, that are named

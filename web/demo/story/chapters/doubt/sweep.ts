@@ -1,50 +1,13 @@
 /** Reads a drawing at many moments, in slices, and keeps what it has read while the drawing grows. */
 import type { Classification } from "vitrine";
-import { middle, PEN, type Point, type Stroke } from "../../../ink.ts";
+import { shares } from "../../../logits.ts";
+import { cut, type Way, wayOf } from "../../../way.ts";
 import { follower } from "../../work.ts";
 import type { Scene, Story } from "../../scene.ts";
-
-interface Spot extends Point {
-  stroke: number;
-  at: number; // the way of the pen up to here, in pad units
-}
-
-/** A drawing as one way of the pen, which can be cut at any length. */
-interface Way {
-  spots: readonly Spot[];
-  length: number;
-}
-
-/** The way of the pen through all strokes. A lift counts as a pen's width, so that dots count too. */
-function wayOf(strokes: readonly Stroke[]): Way {
-  const spots: Spot[] = [];
-  strokes.forEach((points, stroke) =>
-    points.forEach((point) => {
-      const last = spots.at(-1);
-      const step = !last ? 0 : last.stroke === stroke ? Math.hypot(point.x - last.x, point.y - last.y) : PEN;
-      spots.push({ ...point, stroke, at: (last?.at ?? 0) + step });
-    }));
-  return { spots, length: spots.at(-1)?.at ?? 0 };
-}
 
 /** Where the second and later strokes begin, along the way. */
 export const beginsOf = ({ spots }: Way): number[] =>
   spots.filter(({ stroke }, i) => i > 0 && stroke !== spots[i - 1]!.stroke).map(({ at }) => at);
-
-/** The strokes as they were when the pen had gone so far. */
-export function cut({ spots }: Way, length: number): Stroke[] {
-  const strokes: Stroke[] = [];
-  for (const [i, { x, y, width, stroke, at }] of spots.entries()) {
-    if (at <= length) {
-      (strokes[stroke] ??= []).push({ x, y, width });
-      continue;
-    }
-    const from = spots[i - 1]!;
-    if (from.stroke === stroke && length > from.at) strokes[stroke]!.push(middle(from, spots[i]!, (length - from.at) / (spots[i]!.at - from.at)));
-    break;
-  }
-  return strokes;
-}
 
 /** Whether the pen has gone on from where it was, so that what was known of `before` still holds. */
 const goesOn = (now: Way, before: Way): boolean =>
@@ -118,9 +81,8 @@ export function buildSweep(story: Story) {
 }
 
 function sampleOf(at: number, scene: Scene, result?: Classification): Sample {
-  const classes = result?.classes ?? [], p = new Float64Array(scene.config.classes);
-  for (const { index, p: share } of classes) p[index] = share;
-  return { at, label: classes[0]?.label ?? "", p, uncertain: result?.uncertain ?? true };
+  const classes = result?.classes ?? [];
+  return { at, label: classes[0]?.label ?? "", p: shares(classes, scene.config.classes), uncertain: result?.uncertain ?? true };
 }
 
 /** Every 16th first, then every 8th, … so that the whole is seen early and grows finer. */

@@ -2,7 +2,7 @@
 import type { Vit } from "vitrine";
 import { button, h } from "../../../dom.ts";
 import { buildTable, tableRow } from "../../../figure/parts.ts";
-import { percent } from "../../../logits.ts";
+import { percent, shares } from "../../../logits.ts";
 import { fieldOf } from "../../../stem.ts";
 import { signed, tag } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
@@ -10,7 +10,6 @@ import { cite, fold, linked, whenOpen } from "../../prose.ts";
 import { coalesce } from "../../work.ts";
 import { signedColour } from "../../grid.ts";
 import { buildGuess } from "../../guess.ts";
-import { shares } from "../../lens.ts";
 import type { Build, Scene, Traced } from "../../scene.ts";
 import { keyOf, logOdds, type Loss, type Part, partsOf, type Run, runWithout, sweep } from "./runs.ts";
 import { buildStrip, nameOf } from "./strip.ts";

@@ -1,8 +1,8 @@
 /** An image cut into patches. The visitor may swap them, by pointer or by keys. */
 import { css, paint, tone } from "../../../colour.ts";
-import { h } from "../../../dom.ts";
+import { ARROWS, h } from "../../../dom.ts";
 import { scaled } from "../../../figure/canvas.ts";
-import { ARROWS, spotAt } from "../../../figure/cells.ts";
+import { spotAt } from "../../../figure/cells.ts";
 import { animate } from "../../../figure/motion.ts";
 import { accent, type Shape } from "../../../pixels.ts";
 

@@ -1,9 +1,9 @@
 /** The model's answer once one head computes with the visitor's numbers. */
 import type { Class, Replacement } from "vitrine";
 import { h } from "../../../dom.ts";
-import { percent } from "../../../logits.ts";
+import { percent, shares } from "../../../logits.ts";
 import { write } from "../../../write.ts";
-import { buildLens, shares } from "../../lens.ts";
+import { buildLens } from "../../lens.ts";
 import type { Scene, Story } from "../../scene.ts";
 import { coalesce } from "../../work.ts";
 import { copyOf, isChanged, type Work } from "./head.ts";
