@@ -2,7 +2,8 @@
 import { Vit, type VitConfig } from "vitrine";
 import packed from "../../../weights/explain.safetensors.gz?url";
 import { type Packed, unpack } from "../../base/pack.mjs";
-import { bytesOf, once } from "../story/bytes.ts";
+import { once } from "../once.ts";
+import { bytesOf } from "../story/bytes.ts";
 
 export type Small = VitConfig["position"] | "convolutions";
 

@@ -31,6 +31,9 @@ export function saveable<Kind extends Figure>(figure: Kind, label: string): Kind
   return figure;
 }
 
+/** A figure below its title. */
+export const figure = (title: string, ...inside: Node[]): HTMLElement => h("figure", {}, h("h3", {}, title), ...inside);
+
 type Cell = HTMLTableCellElement | string;
 const cellOf = (cell: Cell) => (typeof cell === "string" ? h("td", {}, cell) : cell);
 

@@ -13,13 +13,3 @@ export async function bytesOf(address: string, what: string, options?: RequestIn
   const open = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(open).arrayBuffer());
 }
-
-/** Loads once. After a failure the next call loads again. */
-export function once<Loaded>(load: () => Promise<Loaded>): () => Promise<Loaded> {
-  let loading: Promise<Loaded> | undefined;
-  return () => {
-    loading ??= load();
-    loading.catch(() => (loading = undefined));
-    return loading;
-  };
-}

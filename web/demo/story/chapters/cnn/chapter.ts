@@ -2,16 +2,17 @@
 import type { Classification } from "vitrine";
 import { h } from "../../../dom.ts";
 import { smallModel } from "../../../explain/models.ts";
+import { figure } from "../../../figure/parts.ts";
 import { shapeOf } from "../../../pixels.ts";
 import { lengthOf, seenBy, stridesOf } from "../../../receptive.ts";
 import { percentage } from "../../../texts/words.ts";
 import { fold, linked } from "../../prose.ts";
 import { coalesce } from "../../work.ts";
-import { patchGrid } from "../../grid.ts";
+import { overDrawing, patchGrid } from "../../grid.ts";
 import { buildGuess } from "../../guess.ts";
 import { loads } from "../../loads.ts";
 import type { Build, Scene, Story } from "../../scene.ts";
-import { paperOf, patchIn } from "../../tokens.ts";
+import { patchIn } from "../../tokens.ts";
 import { buildInfluence, type Influence, type Name, NAMES, ORDER, type Pair } from "./influence.ts";
 import { buildNumbers } from "./table.ts";
 import type { Words } from "./texts/en.ts";
@@ -56,20 +57,21 @@ function buildReach(pair: Pair, story: Story, words: Words) {
   const side = lengthOf(seenBy([0, 0], stridesOf(pair.convolutions.config)));
   let now: Scene | undefined, told = false;
 
-  /** The chosen patch in the small models' grid. */
+  const { gridRows: rows, gridCols: columns } = shapeOf(pair.vit.config), all = rows * columns;
+  /** The chosen patch, by its number in the small models' grid. */
   const chosen = (scene: Scene) => {
-    const { gridRows: rows, gridCols: columns } = shapeOf(pair.vit.config), [row, column] = patchIn(scene, rows, columns);
-    return { rows, columns, row, column, at: row * columns + column };
+    const [row, column] = patchIn(scene, rows, columns);
+    return row * columns + column;
   };
   const paint = () => {
     if (!now) return;
-    const { rows, columns, row, column, at } = chosen(now), all = rows * columns;
+    const at = chosen(now);
     const top = Math.max(...networks.flatMap(({ influence }) => influence.stages.flatMap((stage) => [...reaching(stage, at)])));
     for (const { name, influence: { stages, measured }, grid, says } of networks) {
       const stage = stages[name === "vit" ? Number(blocks.value) : stages.length - 1];
       if (!stage) continue;
       const values = reaching(stage, at), reached = countOf(values);
-      grid.draw({ values, rows, columns, scale: { top, uniform: 0 }, dark: now.dark, under: paperOf(now), marked: { row, column } });
+      grid.draw(overDrawing(now, values, { top, uniform: 0 }, [rows, columns]));
       says.textContent = measured < all ? words.measuring({ done: measured, all }) : words[name]({ reached, all, side });
       Object.assign(says.dataset, { reached: String(reached), measured: String(measured), values: values.join(" ") });
     }
@@ -77,7 +79,7 @@ function buildReach(pair: Pair, story: Story, words: Words) {
   const stages = Array.from({ length: pair.vit.config.depth + 1 }, (_, n) => [String(n), n ? words.block({ n }) : words.embedding] as const);
   const blocks = story.choices.chips("blocks", words.depth, stages, "0", paint);
   const root = h("div", { className: "panel side-by-side" },
-    ...networks.map(({ name, grid, says }) => h("figure", {}, h("h3", {}, words.names[name]), grid.root, says)),
+    ...networks.map(({ name, grid, says }) => figure(words.names[name], grid.root, says)),
     h("div", {}, blocks.root, h("p", { className: "grid-legend" }, words.scale)));
 
   /** Measures one network after the other. Returns whether another drawing did not come between. */
@@ -96,8 +98,8 @@ function buildReach(pair: Pair, story: Story, words: Words) {
       if (!told && blocks.value === "0") blocks.value = "1";
       told = true;
       paint();
-      const { at } = chosen(scene), values = reaching(vit.stages[1]!, at), heard = values.filter((value) => value > 0);
-      const reached = heard.length, all = values.length, least = share(Math.min(...heard)), own = share(values[at]!);
+      const at = chosen(scene), values = reaching(vit.stages[1]!, at), heard = values.filter((value) => value > 0);
+      const reached = heard.length, least = share(Math.min(...heard)), own = share(values[at]!);
       const window = countOf(reaching(convolutions.stages.at(-1)!, at));
       return { option: optionOf(reached, all), words: words.truth({ reached, all, own, least, window }) };
     },

@@ -3,16 +3,15 @@ import { h } from "../../../dom.ts";
 import { scaleOf } from "../../../../base/heat.ts";
 import accuracy from "../../../explain/accuracy.json";
 import { snapshot, weightsOf } from "../../../explain/models.ts";
-import { player } from "../../../figure/parts.ts";
+import { figure, player } from "../../../figure/parts.ts";
 import { percent } from "../../../logits.ts";
 import { decimal, number, percentage, whole } from "../../../texts/words.ts";
-import { buildGrid, patchGrid, signedScale } from "../../grid.ts";
+import { buildGrid, overDrawing, patchGrid, signedScale } from "../../grid.ts";
 import { buildChart, type Line } from "../../chart.ts";
 import { buildGuess } from "../../guess.ts";
 import { buildLikeness } from "../../places.ts";
 import { cite, fold, whenOpen } from "../../prose.ts";
 import type { Scene, Story, Traced } from "../../scene.ts";
-import { paperOf, patchIn } from "../../tokens.ts";
 import { cosine, cosines, largest, nearAndFar, positionsOf } from "../../vectors.ts";
 import { follower } from "../../work.ts";
 import { buildFilters, type Filters, filtersOf } from "./filters.ts";
@@ -26,8 +25,6 @@ const { images, right, loss } = accuracy.learning;
 const shares = right.map((count) => count / images);
 
 export const STOPS = right.length;
-
-const figure = (title: string, ...inside: Node[]) => h("figure", {}, h("h3", {}, title), ...inside);
 
 /** A snapshot's reading of the drawing. */
 interface Reading {
@@ -65,17 +62,17 @@ export function buildFigures(steps: readonly number[], asked: HTMLElement, story
 
   /** What the snapshot at the chosen stop says, how good it is, and what it is like inside. */
   const paintSnapshot = (scene: Scene, { at, result, cosines: all }: Reading) => {
-    const { dark } = scene, { label, p } = result.classes[0]!;
+    const { label, p } = result.classes[0]!;
     range.ariaValueText = say.textContent = words.says({ step: steps[at]!, label, p: percent(p) });
     Object.assign(say.dataset, { step: steps[at], label, p });
     test.textContent = words.test({ images, right: percent(shares[at]!), loss: decimal(loss[at]!, 2) });
-    const { attention: map } = result, [rows, across] = map.grid, [row, column] = patchIn(scene, rows, across);
+    const { attention: map } = result, across = map.grid[1];
     positions.draw(all, across, scene);
     const mean = nearAndFar(all, across);
     near.textContent = words.nearAndFar({ near: number(mean.near), far: number(mean.far) });
     Object.assign(near.dataset, mean);
     const layer = Math.min(scene.layer, map.layers - 1), head = Math.min(scene.head, map.heads - 1), values = map.fromClass(layer, head);
-    attention.draw({ values, rows, columns: across, scale: { low: 0, high: scaleOf([values], 1 / map.tokens).top }, dark, under: paperOf(scene), marked: { row, column } });
+    attention.draw(overDrawing(scene, values, { low: 0, high: scaleOf([values], 1 / map.tokens).top }, map.grid));
     where.textContent = words.attentionWords({ layer: layer + 1, layers: map.layers, head: head + 1, heads: map.heads });
   };
   const paintStrip = ({ dark }: Scene) => {

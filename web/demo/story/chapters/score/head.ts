@@ -1,7 +1,7 @@
 /** One head by hand: scaled dot-product attention, Vaswani et al., arXiv:1706.03762, section 3.2.1. */
 import { type Scale, scaleOf } from "../../../../base/heat.ts";
 import type { Scene } from "../../scene.ts";
-import { dot, rowOf } from "../../vectors.ts";
+import { biasOf, dot, rowOf } from "../../vectors.ts";
 
 /** One query and what it meets in a head. T tokens, d is the head's width. */
 export interface HeadNumbers {
@@ -34,16 +34,10 @@ export interface Work {
 export function headOf({ result: { trace }, config, layer, head }: Scene, token: number): HeadNumbers {
   const values = Float64Array.from(trace.values(layer, head));
   const keys = Float64Array.from(trace.keys(layer, head));
-  const scores = trace.scores(layer, head);
-  const tokens = Math.sqrt(scores.length);
-  const d = values.length / tokens;
-  const query = Float64Array.from(trace.queries(layer, head).subarray(token * d, (token + 1) * d));
-  const made: HeadNumbers = { query, keys, values, bias: new Float64Array(tokens) };
-  if (config.position === "relative") {
-    const row = scores.subarray(token * tokens, (token + 1) * tokens);
-    scoresOf(made).forEach((score, j) => (made.bias[j] = row[j]! - score));
-  }
-  return made;
+  const tokens = Math.sqrt(trace.scores(layer, head).length);
+  const query = Float64Array.from(rowOf(trace.queries(layer, head), token, values.length / tokens));
+  const bias = config.position === "relative" ? Float64Array.from(rowOf(biasOf(trace, layer, head), token, tokens)) : new Float64Array(tokens);
+  return { query, keys, values, bias };
 }
 
 /** What a visitor can change. */

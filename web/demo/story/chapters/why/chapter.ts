@@ -5,12 +5,12 @@ import { percent } from "../../../logits.ts";
 import { type Shape, shapeOf } from "../../../pixels.ts";
 import { signed } from "../../../texts/words.ts";
 import { h } from "../../../dom.ts";
-import { type Grid, patchGrid, signedScale, type Values } from "../../grid.ts";
+import { type Grid, overDrawing, patchGrid, signedScale } from "../../grid.ts";
 import { cite } from "../../prose.ts";
 import { coalesce, slices } from "../../work.ts";
 import { buildGuess, HARDLY } from "../../guess.ts";
 import type { Build, Scene } from "../../scene.ts";
-import { inkOf, paperOf, tokenName, withPatch } from "../../tokens.ts";
+import { inkOf, tokenName, withPatch } from "../../tokens.ts";
 import { largest } from "../../vectors.ts";
 import type { Words } from "./texts/en.ts";
 
@@ -56,7 +56,10 @@ export const build: Build<Words> = (root, story, words) => {
       relevance: asShares(read.attention!.relevance(of)),
       rollout: now.result.attention.rollout(),
     };
-    for (const way of WAYS) grids[way].draw(figure(now, way, maps[way]));
+    for (const way of WAYS) {
+      const map = maps[way];
+      grids[way].draw(overDrawing(now, map, way === "occlusion" ? signedScale(map) : scaleOf([map], 1 / map.length)));
+    }
     const top = (way: Way) => nameOf(largest(maps[way]));
     const tops = { occlusion: top("occlusion"), relevance: top("relevance"), rollout: top("rollout") };
     agree.textContent = words.tops({ label: now.config.labels[of] ?? String(of), ...tops });
@@ -92,12 +95,6 @@ export const build: Build<Words> = (root, story, words) => {
     guess(scene);
   };
 };
-
-function figure(scene: Scene, way: Way, values: Float32Array): Values {
-  const { shape: { gridRows: rows, gridCols: columns }, dark, patch } = scene;
-  const scale = way === "occlusion" ? signedScale(values) : scaleOf([values], 1 / values.length);
-  return { values, rows, columns, scale, dark, under: paperOf(scene), marked: { row: patch[0], column: patch[1] } };
-}
 
 /** A map whose numbers sum to 1, because only the proportions of relevance mean something. */
 function asShares(map: Float32Array): Float32Array {

@@ -3,7 +3,8 @@ import address from "virtual:mnist-digits"; // see web/demo/mnist.mjs
 import { COUNTS, PIXELS, unpackDigits } from "../../../../../base/digits.mjs";
 import { chips, h } from "../../../../dom.ts";
 import { inWords } from "../../../../remedy.ts";
-import { bytesOf, once } from "../../../bytes.ts";
+import { once } from "../../../../once.ts";
+import { bytesOf } from "../../../bytes.ts";
 import type { Words } from "../texts/en.ts";
 import type { Column } from "./column.ts";
 import { type Grey, photosIn, readIdx, type Source, sourceOf } from "./own.ts";

@@ -1,14 +1,14 @@
 /** The run from inside: its positions, and where its heads look in the visitor's drawing. */
 import type { VitConfig } from "vitrine";
 import { buildMaps, drawMaps } from "../../../../blocks.ts";
+import { figure } from "../../../../figure/parts.ts";
 import { heatMap, scaleOfAll } from "../../../../overlay.ts";
 import { shapeOf } from "../../../../pixels.ts";
 import { number } from "../../../../texts/words.ts";
 import { h } from "../../../../dom.ts";
-import { patchGrid, signedScale } from "../../../grid.ts";
+import { overDrawing, patchGrid, signedScale } from "../../../grid.ts";
 import { buildLikeness, buildOffsets } from "../../../places.ts";
 import type { Scene, Story, Traced } from "../../../scene.ts";
-import { paperOf, patchIn } from "../../../tokens.ts";
 import { biasOf, byOffset, cosines, nearAndFar, positionsOf } from "../../../vectors.ts";
 import type { Words } from "../texts/en.ts";
 
@@ -63,13 +63,13 @@ export function buildInside(story: Story, words: Words["live"], suffix: string) 
   };
 }
 
-const figure = (id: string, title: string, ...inside: Node[]) =>
-  h("figure", { id: `learning-live-${id}` }, h("h3", {}, title), ...inside);
+const named = (id: string, title: string, ...inside: Node[]) =>
+  Object.assign(figure(title, ...inside), { id: `learning-live-${id}` });
 
 function buildPositions(story: Story, words: Words["live"], config: Reading["config"]): Part {
   if (config.position === "learned") return buildAlike(story, words, config);
   if (config.position === "relative") return buildBias(story, words, config);
-  return { root: figure("positions", words.controls.position, h("p", {}, words.fixed)), draw() {} };
+  return { root: named("positions", words.controls.position, h("p", {}, words.fixed)), draw() {} };
 }
 
 /** How like the chosen patch's position all others are. */
@@ -77,7 +77,7 @@ function buildAlike(story: Story, words: Words["live"], config: Reading["config"
   const { gridRows, gridCols } = shapeOf(config), { prefix, width } = config;
   const likeness = buildLikeness(story, words.likeness, SIDE / gridRows), says = h("figcaption");
   return {
-    root: figure("positions", words.likeness, likeness.root, says),
+    root: named("positions", words.likeness, likeness.root, says),
     draw({ result, scene }) {
       const all = cosines(positionsOf(result.trace).subarray(prefix.length * width), width), { near, far } = nearAndFar(all, gridCols);
       likeness.draw(all, gridCols, scene);
@@ -91,7 +91,7 @@ function buildBias(story: Story, words: Words["live"], config: Reading["config"]
   const shape = shapeOf(config), { gridRows, gridCols } = shape, { depth, heads, prefix } = config;
   const offsets = buildOffsets(story, words.bias, SIDE / (2 * gridRows - 1)), says = h("figcaption");
   return {
-    root: figure("positions", words.bias, offsets.root, says),
+    root: named("positions", words.bias, offsets.root, says),
     draw({ result, scene, layer, head }) {
       const biases = Array.from({ length: depth * heads }, (_, at) =>
         byOffset(biasOf(result.trace, Math.floor(at / heads), at % heads), prefix.length, gridRows, gridCols));
@@ -108,12 +108,11 @@ function buildAttention(story: Story, words: Words["live"], config: Reading["con
   const small = h("div", { className: "maps", role: "group", ariaLabel: texts.maps }), says = h("figcaption");
   buildMaps(small, config.depth, config.heads, choose);
   return {
-    root: figure("attention", words.attention, grid.root, says, h("p", { className: "axes" }, texts.axes), small),
+    root: named("attention", words.attention, grid.root, says, h("p", { className: "axes" }, texts.axes), small),
     draw({ result, scene, layer, head }) {
       const { dark, patch } = scene, view = { map: "class", layer, head, patch, strength: 1 } as const;
-      const scale = scaleOfAll(result.attention, view), { gridRows: rows, gridCols: columns } = shape;
-      const values = heatMap(result.attention, view), [row, column] = patchIn(scene, rows, columns);
-      grid.draw({ values, rows, columns, scale: { low: 0, high: scale.top }, dark, under: paperOf({ result, shape, dark }), marked: { row, column } });
+      const scale = scaleOfAll(result.attention, view), values = heatMap(result.attention, view);
+      grid.draw(overDrawing({ patch, result, shape, dark }, values, { low: 0, high: scale.top }));
       grid.canvas.dataset.values = values.join(" ");
       says.textContent = names.button(layer + 1, head + 1);
       drawMaps(small, { model: { config }, reading: { result }, dark, view }, scale, (value, { top }) => value / top);

@@ -1,6 +1,7 @@
 /** What the weights under way do: the drawing's answer, the filters, the test images. */
 import { type Class, Vit } from "vitrine";
 import { h } from "../../../../dom.ts";
+import { figure } from "../../../../figure/parts.ts";
 import { drawingOf } from "../../../../ink.ts";
 import { percent } from "../../../../logits.ts";
 import { decimal, percentage, whole } from "../../../../texts/words.ts";
@@ -28,7 +29,8 @@ export function buildResults(story: Story, words: Words["live"], suffix: string)
   const [confusionGrid, drawConfusion] = buildConfusion(story, words);
   const inside = buildInside(story, words, suffix);
   const place = h("div", { id: `learning-live-bars${suffix}` }), says = h("figcaption");
-  const confusion = figure(words.confusion, confusionGrid, words.confusionWords);
+  const caption = (text: string) => h("figcaption", {}, text);
+  const confusion = figure(words.confusion, confusionGrid, caption(words.confusionWords));
   let epochs = 1, losses: (readonly [at: number, loss: number])[] = [], accuracies: number[] = [];
   let counts: Float32Array | undefined, filters: Filters | undefined, top = 0;
   let source: Source, names = DIGITS as readonly string[], bars: ReturnType<typeof buildBars>;
@@ -66,9 +68,9 @@ export function buildResults(story: Story, words: Words["live"], suffix: string)
   });
   return {
     root: h("div", { className: "live-results" },
-      figure(words.curve, h("div", { className: "grid-scroll" }, curve.root), words.curveLegend({ most: RECENT })),
-      h("figure", {}, h("h3", {}, words.bars), place, says), confusion, inside.root,
-      figure(words.filters, filtersFigure, words.filtersWords)),
+      figure(words.curve, h("div", { className: "grid-scroll" }, curve.root), caption(words.curveLegend({ most: RECENT }))),
+      figure(words.bars, place, says), confusion, inside.root,
+      figure(words.filters, filtersFigure, caption(words.filtersWords))),
     /** Another run begins. */
     begin(its: number, images: Source): void {
       runs++;
@@ -114,9 +116,6 @@ export function buildResults(story: Story, words: Words["live"], suffix: string)
     },
   };
 }
-
-const figure = (title: string, picture: Node, legend: string) =>
-  h("figure", {}, h("h3", {}, title), picture, h("figcaption", {}, legend));
 
 /** A bar for each class. */
 function buildBars(label: string, labels: readonly string[]) {
