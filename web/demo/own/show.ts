@@ -9,6 +9,7 @@ import { headsOf, heatMap, mostOf, scaleOfAll } from "../overlay.ts";
 import { accent, shapeOf, type Shape } from "../pixels.ts";
 import { medianTime } from "../reader.ts";
 import { size } from "../status.ts";
+import { cosine, rowOf } from "../story/vectors.ts";
 import { decimal, words } from "../texts/words.ts";
 import { type Photo, sizeOf } from "./photo.ts";
 import type { OwnState, Reading } from "./state.ts";
@@ -61,13 +62,8 @@ function chosenMap(state: OwnState): Float32Array | undefined {
 function similarity({ model, reading, view }: OwnState): Float32Array | undefined {
   if (!model || !reading?.patches) return undefined;
   const { patches } = reading, { width } = model.config, [row, col] = view.patch;
-  const vector = (index: number) => patches.subarray(index * width, (index + 1) * width);
-  const dot = (a: Float32Array, b: Float32Array) => a.reduce((sum, value, i) => sum + value * b[i], 0);
-  const one = vector(row * shapeOf(model.config, reading.size).gridCols + col), length = Math.sqrt(dot(one, one));
-  return Float32Array.from({ length: patches.length / width }, (_, index) => {
-    const other = vector(index);
-    return dot(one, other) / (length * Math.sqrt(dot(other, other)) || 1);
-  });
+  const one = rowOf(patches, row * shapeOf(model.config, reading.size).gridCols + col, width);
+  return Float32Array.from({ length: patches.length / width }, (_, index) => cosine(one, rowOf(patches, index, width)));
 }
 
 /** Cosines: from 0 to 1. Attention: from 0 to the largest value of all maps on the page. */
@@ -154,7 +150,7 @@ function drawBoxes(context: CanvasRenderingContext2D, state: OwnState): void {
 export function scaleLabels({ view }: OwnState, scale: Scale | undefined): [string, string, string] {
   if (!scale) return ["–", "–", ""];
   if (view.map === "similarity") return [decimal(0, 2), decimal(1, 2), ""];
-  return [percent(0), percent(scale.top), words.maps.tick(percent(scale.uniform))];
+  return [percent(0), percent(scale.top), ownWords().tick(percent(scale.uniform))];
 }
 
 /** The overlay in words for a screen reader: its kind of map, and where most of the map is. */
@@ -180,10 +176,10 @@ export function explain(state: OwnState): string {
   if (object) return own.ofObject(object.label, layer, heads);
   const byClass = model.config.prefix.length > 0;
   return {
-    class: (byClass ? maps.ofClass : maps.ofMean)(layer, heads),
+    class: (byClass ? maps.ofClass : own.ofMean)(layer, heads),
     patch: maps.ofPatch(row, column, layer, heads),
-    rollout: byClass ? maps.toClass : maps.toMean,
-    similarity: maps.similarity(row, column),
+    rollout: byClass ? maps.toClass : own.toMean,
+    similarity: own.similarity(row, column),
   }[view.map];
 }
 
@@ -223,7 +219,7 @@ function drawObjects(list: HTMLElement, state: OwnState, choose: (object: number
   if (built.get(list) !== objects || list.childElementCount !== objects.length) {
     built.set(list, objects);
     list.replaceChildren(...objects.map(({ label, p }, index) => {
-      const button = h("button", { type: "button" }, ...rowOf(label, answer(p, state)));
+      const button = h("button", { type: "button" }, ...partsOf(label, answer(p, state)));
       for (const event of ["pointerenter", "focus"]) button.addEventListener(event, () => choose(index));
       for (const event of ["pointerleave", "blur"]) button.addEventListener(event, () => choose(undefined));
       return rowFor(label, p, index === 0, [button]);
@@ -236,9 +232,9 @@ export const answer = (p: number, { model }: OwnState): string => (hasValues(mod
 
 const hasValues = (model: OwnState["model"]) => model?.config.problem_type === "regression";
 
-const rowOf = (label: string, text: string) => [h("b", {}, label), h("i"), h("span", {}, text)];
+const partsOf = (label: string, text: string) => [h("b", {}, label), h("i"), h("span", {}, text)];
 
-const classRow = (label: string, p: number, text: string, best: boolean) => rowFor(label, p, best, rowOf(label, text));
+const classRow = (label: string, p: number, text: string, best: boolean) => rowFor(label, p, best, partsOf(label, text));
 
 function rowFor(label: string, p: number, best: boolean, parts: HTMLElement[]): HTMLElement {
   const row = h("li", { className: best ? "best" : "", data: { label, p: String(p) } }, ...parts);

@@ -76,7 +76,6 @@ export const de = {
     onePatch: (p) => `${p} auf einem Patch`,
     mean: "Mittel",
     button: (layer, head) => `Schicht ${layer}, Kopf ${head}`,
-    tick: (p) => `Strich: alle gleich, ${p}`,
     most: (row, column, p) => `Am meisten auf Zeile ${row}, Spalte ${column}: ${p}.`,
     chosen: (row, column) => `Patch in Zeile ${row}, Spalte ${column}.`,
     none: "Zeichne, und jeder Patch nimmt die Farbe der Aufmerksamkeit an, die er bekommt.",
@@ -84,14 +83,9 @@ export const de = {
     head: (head) => `Kopf ${head}`,
     ofClass: (layer, heads) =>
       `Aufmerksamkeit des Klassentokens auf jeden Patch in Schicht ${layer}, ${heads}.`,
-    ofMean: (layer, heads) =>
-      `Aufmerksamkeit des Mittels aller Patches auf jeden Patch in Schicht ${layer}, ${heads}.`,
     ofPatch: (row, column, layer, heads) =>
       `Aufmerksamkeit des Patches in Zeile ${row}, Spalte ${column} auf jeden Patch in Schicht ${layer}, ${heads}.`,
     toClass: "Wie viel von jedem Patch durch alle Schichten zum Klassentoken gelangt (Abnar & Zuidema, 2020).",
-    toMean: "Wie viel von jedem Patch durch alle Schichten zum Mittel aller Patches gelangt (Abnar & Zuidema, 2020).",
-    similarity: (row, column) =>
-      `Ähnlichkeit jedes Patches mit dem Patch in Zeile ${row}, Spalte ${column} nach der letzten Schicht: der Kosinus ihrer Vektoren.`,
     common: (p) => `${p}, eine Skala für alle`,
   },
   models: {
@@ -175,6 +169,12 @@ export const de = {
     findsNothing: "Das Modell findet nichts",
     ofObject: (label, layer, heads) =>
       `Aufmerksamkeit des Tokens, das „${label}“ fand, auf jeden Patch in Schicht ${layer}, ${heads}.`,
+    tick: (p) => `Strich: alle gleich, ${p}`,
+    ofMean: (layer, heads) =>
+      `Aufmerksamkeit des Mittels aller Patches auf jeden Patch in Schicht ${layer}, ${heads}.`,
+    toMean: "Wie viel von jedem Patch durch alle Schichten zum Mittel aller Patches gelangt (Abnar & Zuidema, 2020).",
+    similarity: (row, column) =>
+      `Ähnlichkeit jedes Patches mit dem Patch in Zeile ${row}, Spalte ${column} nach der letzten Schicht: der Kosinus ihrer Vektoren.`,
     cosines: (least) => `Kosinus-Ähnlichkeiten von ${least} bis 1`,
     shown: "Die Aufmerksamkeit wird gezeigt",
     photo: "Dieses Foto kann nicht gelesen werden",

@@ -45,7 +45,6 @@ export const opening = {
     onePatch: (p: string) => `${p} on one patch`,
     mean: "mean",
     button: (layer: number, head: number) => `Layer ${layer}, head ${head}`,
-    tick: (p: string) => `tick: all equal, ${p}`,
     most: (row: number, column: number, p: string) => `Most on row ${row}, column ${column}: ${p}.`,
     chosen: (row: number, column: number) => `Patch in row ${row}, column ${column}.`,
     none: "Draw, and each patch takes the colour of the attention it gets.",
@@ -53,14 +52,9 @@ export const opening = {
     head: (head: number) => `head ${head}`,
     ofClass: (layer: number, heads: string) =>
       `Attention of the class token to each patch in layer ${layer}, ${heads}.`,
-    ofMean: (layer: number, heads: string) =>
-      `Attention of the mean of all patches to each patch in layer ${layer}, ${heads}.`,
     ofPatch: (row: number, column: number, layer: number, heads: string) =>
       `Attention of the patch in row ${row}, column ${column} to each patch in layer ${layer}, ${heads}.`,
     toClass: "How much of each patch reaches the class token through all layers (Abnar & Zuidema, 2020).",
-    toMean: "How much of each patch reaches the mean of all patches through all layers (Abnar & Zuidema, 2020).",
-    similarity: (row: number, column: number) =>
-      `Similarity of each patch to the patch in row ${row}, column ${column} after the last layer: the cosine of their vectors.`,
     common: (p: string) => `${p}, one scale for all`,
   },
   /** By the models' names in models.ts. */

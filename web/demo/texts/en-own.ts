@@ -20,6 +20,12 @@ export const own = {
   findsNothing: "The model finds nothing",
   ofObject: (label: string, layer: number, heads: string) =>
     `Attention of the token that found “${label}” to each patch in layer ${layer}, ${heads}.`,
+  tick: (p: string) => `tick: all equal, ${p}`,
+  ofMean: (layer: number, heads: string) =>
+    `Attention of the mean of all patches to each patch in layer ${layer}, ${heads}.`,
+  toMean: "How much of each patch reaches the mean of all patches through all layers (Abnar & Zuidema, 2020).",
+  similarity: (row: number, column: number) =>
+    `Similarity of each patch to the patch in row ${row}, column ${column} after the last layer: the cosine of their vectors.`,
   cosines: (least: string) => `Cosine similarities from ${least} to 1`,
   shown: "The attention is shown",
   photo: "This photo cannot be read",

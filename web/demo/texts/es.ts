@@ -76,7 +76,6 @@ export const es = {
     onePatch: (p) => `${p} en un parche`,
     mean: "media",
     button: (layer, head) => `Capa ${layer}, cabeza ${head}`,
-    tick: (p) => `marca: todas iguales, ${p}`,
     most: (row, column, p) => `El máximo está en la fila ${row}, columna ${column}: ${p}.`,
     chosen: (row, column) => `Parche de la fila ${row}, columna ${column}.`,
     none: "Dibuja, y cada parche toma el color de la atención que recibe.",
@@ -84,16 +83,10 @@ export const es = {
     head: (head) => `cabeza ${head}`,
     ofClass: (layer, heads) =>
       `Atención del token de clase a cada parche en la capa ${layer}, ${heads}.`,
-    ofMean: (layer, heads) =>
-      `Atención de la media de todos los parches a cada parche en la capa ${layer}, ${heads}.`,
     ofPatch: (row, column, layer, heads) =>
       `Atención del parche de la fila ${row}, columna ${column} a cada parche en la capa ${layer}, ${heads}.`,
     toClass:
       "Cuánto de cada parche llega al token de clase a través de todas las capas (Abnar & Zuidema, 2020).",
-    toMean:
-      "Cuánto de cada parche llega a la media de todos los parches a través de todas las capas (Abnar & Zuidema, 2020).",
-    similarity: (row, column) =>
-      `Similitud de cada parche con el parche de la fila ${row}, columna ${column} tras la última capa: el coseno de sus vectores.`,
     common: (p) => `${p}, una escala para todos`,
   },
   models: {
@@ -177,6 +170,13 @@ export const es = {
     findsNothing: "El modelo no encuentra nada",
     ofObject: (label, layer, heads) =>
       `Atención del token que encontró «${label}» a cada parche en la capa ${layer}, ${heads}.`,
+    tick: (p) => `marca: todas iguales, ${p}`,
+    ofMean: (layer, heads) =>
+      `Atención de la media de todos los parches a cada parche en la capa ${layer}, ${heads}.`,
+    toMean:
+      "Cuánto de cada parche llega a la media de todos los parches a través de todas las capas (Abnar & Zuidema, 2020).",
+    similarity: (row, column) =>
+      `Similitud de cada parche con el parche de la fila ${row}, columna ${column} tras la última capa: el coseno de sus vectores.`,
     cosines: (least) => `Similitudes del coseno de ${least} a 1`,
     shown: "Se muestra la atención",
     photo: "No se puede leer esta foto",

@@ -77,7 +77,6 @@ export const fr = {
     onePatch: (p) => `${p} sur un patch`,
     mean: "moyenne",
     button: (layer, head) => `Couche ${layer}, tête ${head}`,
-    tick: (p) => `repère\u202f: toutes égales, ${p}`,
     most: (row, column, p) => `Maximum à la ligne ${row}, colonne ${column}\u202f: ${p}.`,
     chosen: (row, column) => `Patch ligne ${row}, colonne ${column}.`,
     none: "Dessinez, et chaque patch prend la couleur de l’attention qu’il reçoit.",
@@ -85,16 +84,10 @@ export const fr = {
     head: (head) => `tête ${head}`,
     ofClass: (layer, heads) =>
       `Attention du jeton de classe à chaque patch dans la couche ${layer}, ${heads}.`,
-    ofMean: (layer, heads) =>
-      `Attention de la moyenne de tous les patchs à chaque patch dans la couche ${layer}, ${heads}.`,
     ofPatch: (row, column, layer, heads) =>
       `Attention du patch ligne ${row}, colonne ${column} à chaque patch dans la couche ${layer}, ${heads}.`,
     toClass:
       "La part de chaque patch qui parvient au jeton de classe à travers toutes les couches (Abnar & Zuidema, 2020).",
-    toMean:
-      "La part de chaque patch qui parvient à la moyenne de tous les patchs à travers toutes les couches (Abnar & Zuidema, 2020).",
-    similarity: (row, column) =>
-      `Similarité de chaque patch avec le patch ligne ${row}, colonne ${column} après la dernière couche\u202f: le cosinus de leurs vecteurs.`,
     common: (p) => `${p}, une échelle pour toutes`,
   },
   models: {
@@ -179,6 +172,13 @@ export const fr = {
     findsNothing: "Le modèle ne trouve rien",
     ofObject: (label, layer, heads) =>
       `Attention du jeton qui a trouvé «\u202f${label}\u202f» à chaque patch dans la couche ${layer}, ${heads}.`,
+    tick: (p) => `repère\u202f: toutes égales, ${p}`,
+    ofMean: (layer, heads) =>
+      `Attention de la moyenne de tous les patchs à chaque patch dans la couche ${layer}, ${heads}.`,
+    toMean:
+      "La part de chaque patch qui parvient à la moyenne de tous les patchs à travers toutes les couches (Abnar & Zuidema, 2020).",
+    similarity: (row, column) =>
+      `Similarité de chaque patch avec le patch ligne ${row}, colonne ${column} après la dernière couche\u202f: le cosinus de leurs vecteurs.`,
     cosines: (least) => `Similarités cosinus de ${least} à 1`,
     shown: "L’attention est affichée",
     photo: "Cette photo ne peut pas être lue",

@@ -82,21 +82,15 @@ export const sr = {
     onePatch: (p) => `${p} na jednom isečku`,
     mean: "prosek",
     button: (layer, head) => `Sloj ${layer}, glava ${head}`,
-    tick: (p) => `crtica: sve jednako, ${p}`,
     most: (row, column, p) => `Najviše u redu ${row}, koloni ${column}: ${p}.`,
     chosen: (row, column) => `Isečak u redu ${row}, koloni ${column}.`,
     none: "Crtaj, i svaki isečak dobija boju pažnje koju prima.",
     allHeads: "prosek svih glava",
     head: (head) => `glava ${head}`,
     ofClass: (layer, heads) => `Pažnja klasifikacionog tokena prema svakom isečku u sloju ${layer}, ${heads}.`,
-    ofMean: (layer, heads) =>
-      `Pažnja proseka svih isečaka prema svakom isečku u sloju ${layer}, ${heads}.`,
     ofPatch: (row, column, layer, heads) =>
       `Pažnja isečka u redu ${row}, koloni ${column} prema svakom isečku u sloju ${layer}, ${heads}.`,
     toClass: "Koliko od svakog isečka stiže do klasifikacionog tokena kroz sve slojeve (Abnar & Zuidema, 2020).",
-    toMean: "Koliko od svakog isečka stiže do proseka svih isečaka kroz sve slojeve (Abnar & Zuidema, 2020).",
-    similarity: (row, column) =>
-      `Sličnost svakog isečka sa isečkom u redu ${row}, koloni ${column} posle poslednjeg sloja: kosinus njihovih vektora.`,
     common: (p) => `${p}, jedna skala za sve`,
   },
   models: {
@@ -177,6 +171,12 @@ export const sr = {
     findsNothing: "Model ne nalazi ništa",
     ofObject: (label, layer, heads) =>
       `Pažnja tokena koji je našao „${label}” prema svakom isečku u sloju ${layer}, ${heads}.`,
+    tick: (p) => `crtica: sve jednako, ${p}`,
+    ofMean: (layer, heads) =>
+      `Pažnja proseka svih isečaka prema svakom isečku u sloju ${layer}, ${heads}.`,
+    toMean: "Koliko od svakog isečka stiže do proseka svih isečaka kroz sve slojeve (Abnar & Zuidema, 2020).",
+    similarity: (row, column) =>
+      `Sličnost svakog isečka sa isečkom u redu ${row}, koloni ${column} posle poslednjeg sloja: kosinus njihovih vektora.`,
     cosines: (least) => `Kosinusne sličnosti od ${least} do 1`,
     shown: "Pažnja je prikazana",
     photo: "Ova fotografija ne može da se pročita",

@@ -74,20 +74,15 @@ export const zh = {
     onePatch: (p) => `一个图块 ${p}`,
     mean: "平均",
     button: (layer, head) => `第 ${layer} 层，第 ${head} 个头`,
-    tick: (p) => `刻度：全部相等，${p}`,
     most: (row, column, p) => `最多在第 ${row} 行第 ${column} 列：${p}。`,
     chosen: (row, column) => `第 ${row} 行第 ${column} 列的图块。`,
     none: "画吧，每个图块会显示它得到的注意力的颜色。",
     allHeads: "所有头的平均",
     head: (head) => `第 ${head} 个头`,
     ofClass: (layer, heads) => `第 ${layer} 层（${heads}）中，分类词元对每个图块的注意力。`,
-    ofMean: (layer, heads) => `第 ${layer} 层（${heads}）中，所有图块的平均对每个图块的注意力。`,
     ofPatch: (row, column, layer, heads) =>
       `第 ${layer} 层（${heads}）中，第 ${row} 行第 ${column} 列的图块对每个图块的注意力。`,
     toClass: "每个图块经过所有层后有多少到达分类词元（Abnar & Zuidema, 2020）。",
-    toMean: "每个图块经过所有层后有多少到达所有图块的平均（Abnar & Zuidema, 2020）。",
-    similarity: (row, column) =>
-      `最后一层之后，每个图块与第 ${row} 行第 ${column} 列的图块的相似度：两个向量的余弦。`,
     common: (p) => `${p}，所有热图同一刻度`,
   },
   models: {
@@ -167,6 +162,11 @@ export const zh = {
     finds: "模型找到",
     findsNothing: "模型什么也没找到",
     ofObject: (label, layer, heads) => `第 ${layer} 层（${heads}）中，找到“${label}”的词元对每个图块的注意力。`,
+    tick: (p) => `刻度：全部相等，${p}`,
+    ofMean: (layer, heads) => `第 ${layer} 层（${heads}）中，所有图块的平均对每个图块的注意力。`,
+    toMean: "每个图块经过所有层后有多少到达所有图块的平均（Abnar & Zuidema, 2020）。",
+    similarity: (row, column) =>
+      `最后一层之后，每个图块与第 ${row} 行第 ${column} 列的图块的相似度：两个向量的余弦。`,
     cosines: (least) => `余弦相似度，从 ${least} 到 1`,
     shown: "已显示注意力",
     photo: "无法读取这张照片",
