@@ -29,18 +29,17 @@ const preview = {
   transformIndexHtml: () => previewTags(process.env.VITRINE_ADDRESS || manifest().homepage),
 };
 
-/** What *Look closer* shows, and chapters use too. */
-const closer = { name: "closer", test: /demo.(blocks|choices|closer|closer-words|code|figure.cells|looks|where|lettering|patches|picture|receptive|save|send|stem|takeaway|texts.(en-closer|sentences)|tokens)\.ts$/ };
-
 /** Small files of the first window that later ones use too. */
-const opening = { name: "opening", test: /(demo.(dom|figure.(canvas|motion)|history|ink|logits|pad|photo|texts.(en-opening|words)|write)|train.handwriting)\.ts$/ };
+const opening = { name: "opening", test: /(demo.(dom|figure.(canvas|motion)|history|ink|logits|pad|photo|texts.(en-opening|words)|way|write)|train.handwriting)\.ts$/ };
 
-/** What several chapters use is one file: it compresses better than many small ones. */
-const shared = { name: "story", test: /demo.(story.[a-z]+|explain.\w+|figure.parts|pack|thin)\.m?ts$/, minShareCount: 2 };
+/** What *Look closer* shows, and what several chapters use: it loads after the first prediction. One file compresses better than many. */
+const closer = {
+  name: "closer",
+  test: /demo.(blocks|choices|closer|closer-words|code|explain.\w+|figure.(cells|parts)|lettering|looks|patches|picture|receptive|save|send|stem|story.(?!main|lazy-story|rail|teller|walk)[a-z]+|takeaway|texts.(en-closer|sentences)|thin|threads|tokens|where)\.ts$|base.(pack|safetensors|scramble)\.mjs$|weights.explain/,
+};
 
-/** Two files for the chapters compress better than one each: 7 kB of 55. */
-const halves = [["beginning", "patches|score|block|positions|layers"], ["end", "why|learning|doubt|cnn|masks|words"]]
-  .map(([name, ids]) => ({ name, test: new RegExp(`demo.story.chapters.(${ids}).(?!live)`) }));
+/** The chapters, without what trains in the tab. */
+const chapters = { name: "chapters", test: /demo.(story.chapters.(?!\w+.live)|explain.\w+\.json)|virtual:worst-digits/ };
 
 export default defineConfig({
   root: here("."),
@@ -61,10 +60,7 @@ export default defineConfig({
     target: "es2022",
     // Only the first window's scripts are named ahead: the lists of what later parts need would be in its own.
     modulePreload: { polyfill: false, resolveDependencies: (_, files, { hostType }) => (hostType === "html" ? files : []) },
-    rolldownOptions: { output: {
-      chunkFileNames: ({ facadeModuleId }) => `assets/${/chapters.(\w+).chapter\.ts$/.exec(facadeModuleId ?? "")?.[1].concat("-chapter") ?? "[name]"}-[hash].js`,
-      codeSplitting: { includeDependenciesRecursively: false, groups: [opening, closer, shared, ...halves] },
-    } },
+    rolldownOptions: { output: { codeSplitting: { includeDependenciesRecursively: false, groups: [opening, closer, chapters] } } },
     assetsInlineLimit: 0, // the page's Content-Security-Policy allows data: URLs for images only
   },
 });
