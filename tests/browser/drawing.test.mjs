@@ -35,7 +35,7 @@ describe("drawing on the page", { skip }, () => {
     const page = shared, vit = await Vit.load(weightsOf("digits"));
     for (const [digit, strokes] of Object.entries(DIGITS)) {
       await page.click("#clear");
-      await draw(page, strokes, { moves: 2 });
+      await draw(page, strokes, { moves: 1 });
       const { label, p } = await prediction(page);
       assert.equal(label, digit);
       assert.ok(Number(p) > 0.8 && Number(p) <= 1, `p is ${p}`);
