@@ -23,7 +23,7 @@ const COMMON: Options = {
   },
   config: {
     value: "JSON",
-    help: 'config keys, as text or a file, such as {"heads": 3}; they override the model\'s own',
+    help: 'config keys, as text or a file, such as {"heads": 3}, over those of a folder, in place of those in a file',
   },
   threads: { value: "N", help: "the number of threads; by default 1, or all cores for several photos" },
   variant: { value: "NAME", help: "the build that runs: auto, relaxed, simd128 or scalar" },
