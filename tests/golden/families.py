@@ -14,15 +14,13 @@ NAME.golden.safetensors  all F32: images (B,C,H,W), logits (B,K) if there is a h
 and those of SIZED a third, NAME.sized.golden.safetensors: images (1,C,H,W) of another size, and logits or tokens.
 """
 
-import pathlib
 import re
-import sys
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 
-from make import BATCH, DEFAULTS, DTYPES, VisionTransformer, draw_weights, write_safetensors
+from make import BATCH, DEFAULTS, DTYPES, VisionTransformer, draw_weights, started, write_case, write_safetensors
 from others import (Bare, Beit, Blip, MeanOfAll, Refined, RelPos, Siglip, VitPytorch, VitPytorchMean, of_a_tutorial,
                     of_encoder, of_torchvision)
 from t2t import T2T
@@ -88,35 +86,37 @@ def behind(prefix, tensors, outside=()):
     return {n if n.startswith(tuple(outside)) else prefix + n: t for n, t in tensors.items()}
 
 
-def as_timm(tensors):
-    return behind("model.", tensors)
+def without(tensors, start):
+    return {n: t for n, t in tensors.items() if not n.startswith(start)}
 
 
-def as_vit(tensors):
-    return behind("vit.", renamed(tensors, VIT + [("head", "classifier")], QKV), ["classifier"])
+def headless(tensors):
+    return without(tensors, "head.")
+
+
+def form(table, cut_qkv=None, prefix="", outside=()):
+    """A function that renames a model's tensors."""
+    return lambda tensors: behind(prefix, renamed(tensors, table, cut_qkv), outside)
+
+
+CLASSIFIER = [("head", "classifier")]
+PROJECTIONS = ["q_proj", "k_proj", "v_proj"]
+as_timm = form([], prefix="model.")
+as_vit, as_ijepa = (form(VIT + CLASSIFIER, QKV, prefix, ["classifier"]) for prefix in ["vit.", "ijepa."])
+as_deit = form(VIT + [("head_dist", "distillation_classifier"), ("head", "cls_classifier")], QKV, "deit.", ["cls_", "distillation_"])
 
 
 def as_bare_vit(tensors):
     pooler = {"pooler.dense.weight": torch.ones(3, 3), "pooler.dense.bias": torch.ones(3)}
-    return {**renamed(without(tensors, "head."), VIT, QKV), **pooler}
-
-
-def as_ijepa(tensors):
-    return behind("ijepa.", renamed(tensors, VIT + [("head", "classifier")], QKV), ["classifier"])
-
-
-def as_deit(tensors):
-    table = VIT + [("head_dist", "distillation_classifier"), ("head", "cls_classifier")]
-    return behind("deit.", renamed(tensors, table, QKV), ["cls_", "distillation_"])
+    return {**renamed(headless(tensors), VIT, QKV), **pooler}
 
 
 def as_deit_of_one_head(tensors):
-    table = VIT + [("head", "classifier")]
-    return behind("deit.", renamed(without(tensors, "head_dist."), table, QKV), ["classifier"])
+    return form(VIT + CLASSIFIER, QKV, "deit.", ["classifier"])(without(tensors, "head_dist."))
 
 
 def as_dinov2(tensors):
-    tensors = without(tensors, "head.")
+    tensors = headless(tensors)
     mask = {"embeddings.mask_token": torch.ones(1, tensors["cls_token"].shape[-1])}
     return {**renamed(tensors, DINO, QKV), **mask}
 
@@ -126,19 +126,19 @@ def as_dinov2_classifier(tensors):
     return {**out, **{n.replace("head", "classifier"): t for n, t in tensors.items() if n.startswith("head.")}}
 
 
-def as_registers(tensors):
+def class_position_apart(tensors):
     """Positions of the class token and the patches. In our model the class token holds its own."""
-    tensors = dict(tensors)
-    width = tensors["cls_token"].shape[-1]
-    first = torch.linspace(-1, 1, width).reshape(1, 1, -1)
-    tensors["cls_token"] = tensors["cls_token"] - first
-    tensors["pos_embed"] = torch.cat([first, tensors["pos_embed"]], 1)
-    return as_dinov2(tensors)
+    first = torch.linspace(-1, 1, tensors["cls_token"].shape[-1]).reshape(1, 1, -1)
+    return {**tensors, "cls_token": tensors["cls_token"] - first,
+            "pos_embed": torch.cat([first, tensors["pos_embed"]], 1)}
+
+
+def as_registers(tensors):
+    return as_dinov2(class_position_apart(tensors))
 
 
 def as_clip(tensors):
-    cut = [f"{part}_proj" for part in "qkv"]
-    tensors = renamed(tensors, TOWER + [("head", "visual_projection")], cut)
+    tensors = renamed(tensors, TOWER + [("head", "visual_projection")], PROJECTIONS)
     for name in ["embeddings.class_embedding", "embeddings.position_embedding.weight"]:
         tensors[name] = tensors[name].reshape(tensors[name].shape[-2:]).squeeze(0)
     other = {"logit_scale": torch.ones(()), "text_projection.weight": torch.ones(2, 2)}
@@ -147,8 +147,7 @@ def as_clip(tensors):
 
 
 def as_siglip(tensors):
-    cut = [f"{part}_proj" for part in "qkv"]
-    tensors = renamed(tensors, TOWER, cut)
+    tensors = renamed(tensors, TOWER, PROJECTIONS)
     name = "embeddings.position_embedding.weight"
     tensors[name] = tensors[name][0]
     other = {"logit_scale": torch.ones(1), "logit_bias": torch.ones(1)}
@@ -213,29 +212,22 @@ def as_vit_pytorch_before(tensors):
     return renamed(channels_last(tensors), VIT_PYTORCH_BEFORE)
 
 
-def as_deit3(tensors):
-    return {n.replace("ls1.gamma", "gamma_1").replace("ls2.gamma", "gamma_2"): t
-            for n, t in tensors.items()}
+as_deit3 = form([(r"(blocks\.\d+)\.ls(\d)\.gamma", r"\1.gamma_\2")])
 
 
 def as_hubs_dinov2(tensors):
-    width = tensors["cls_token"].shape[-1]
-    first = torch.linspace(-1, 1, width).reshape(1, 1, -1)
-    out = {n.replace("reg_token", "register_tokens"): t for n, t in without(tensors, "head.").items()}
-    out["cls_token"] = out["cls_token"] - first
-    out["pos_embed"] = torch.cat([first, out["pos_embed"]], 1)
-    return {**out, "mask_token": torch.ones(1, width)}
+    out = renamed(class_position_apart(headless(tensors)), [("reg_token", "register_tokens")])
+    return {**out, "mask_token": torch.ones(1, out["cls_token"].shape[-1])}
 
 
 def as_mae(tensors):
     out = {f"decoder_{n}": t[:2] for n, t in tensors.items() if n.startswith(("blocks", "norm"))}
-    return {**without(tensors, "head."), **out, "decoder_pos_embed": torch.ones(1, 2, 2),
+    return {**headless(tensors), **out, "decoder_pos_embed": torch.ones(1, 2, 2),
             "mask_token": torch.ones(1, 1, 2)}
 
 
 def as_classifier(tensors, others):
-    cut = [f"{part}_proj" for part in "qkv"]
-    tensors = renamed(tensors, TOWER + [("head", "classifier")], cut)
+    tensors = renamed(tensors, TOWER + CLASSIFIER, PROJECTIONS)
     name = "embeddings.position_embedding.weight"
     tensors[name] = tensors[name][0]
     return behind("vision_model.", {**tensors, **others}, ["classifier"])
@@ -264,7 +256,7 @@ OPEN_CLIP = [
 
 
 def as_open_clip_alone(tensors):
-    out = renamed(without(tensors, "head."), OPEN_CLIP)
+    out = renamed(headless(tensors), OPEN_CLIP)
     for name in ["class_embedding", "positional_embedding"]:
         out[name] = out[name].reshape(out[name].shape[-2:]).squeeze(0)
     return {**out, "proj": tensors["head.weight"].T.contiguous()}
@@ -285,10 +277,6 @@ def as_vit_pytorch_without_class(tensors):
     return {"cls_token": torch.ones(0, width), **as_vit_pytorch(tensors)}
 
 
-def without(tensors, start):
-    return {n: t for n, t in tensors.items() if not n.startswith(start)}
-
-
 VIT_OF_5 = TRANSFORMERS[:5] + [
     (r"blocks\.(\d+)\.attn\.qkv", r"layers.\1.attention.QKV_proj"),
     (r"blocks\.(\d+)\.attn\.proj", r"layers.\1.attention.o_proj"),
@@ -296,20 +284,18 @@ VIT_OF_5 = TRANSFORMERS[:5] + [
     (r"blocks\.(\d+)\.norm2", r"layers.\1.layernorm_after"),
     (r"blocks\.(\d+)\.mlp", r"layers.\1.mlp"),
     (r"norm\.", "layernorm."),
-    (r"head", "classifier"),
-]
+] + CLASSIFIER
 DINO_OF_5 = TRANSFORMERS[:5] + [
     (r"blocks\.(\d+)\.attn\.qkv", r"encoder.layer.\1.attention.QKV_proj"),
     (r"blocks\.(\d+)\.attn\.proj", r"encoder.layer.\1.attention.o_proj"),
 ] + DINO[7:]
 
 
-def as_vit_of_5(tensors):
-    return behind("vit.", renamed(tensors, VIT_OF_5, ["q", "k", "v"]), ["classifier"])
+as_vit_of_5 = form(VIT_OF_5, ["q", "k", "v"], "vit.", ["classifier"])
 
 
 def as_dinov2_of_5(tensors):
-    return renamed(without(tensors, "head."), DINO_OF_5, ["q", "k", "v"])
+    return renamed(headless(tensors), DINO_OF_5, ["q", "k", "v"])
 
 
 def as_siglip_of_5(tensors):
@@ -319,7 +305,7 @@ def as_siglip_of_5(tensors):
 
 def as_dinov2_in_chunks(tensors):
     """Two blocks, each in a chunk of its own."""
-    return renamed(without(tensors, "head."), [(r"blocks\.(\d+)", r"blocks.\1.\1")])
+    return renamed(headless(tensors), [(r"blocks\.(\d+)", r"blocks.\1.\1")])
 
 
 def as_open_clip_of_timm(tensors):
@@ -399,7 +385,7 @@ def as_timms_dinov3(tensors):
 
 def as_facebooks_dinov3(tensors):
     """The keys' bias, which a mask takes away, is not 0."""
-    out = in_two(without(tensors, "head."), "fc1", "w1", "w2")
+    out = in_two(headless(tensors), "fc1", "w1", "w2")
     out = {n.replace("reg_token", "storage_tokens").replace("mlp.fc2", "mlp.w3"): t for n, t in out.items()}
     for name in [n for n in out if n.endswith("qkv.bias")]:
         q, k, v = out[name].chunk(3)
@@ -430,8 +416,7 @@ def as_dinov3(tensors):
         (r"blocks\.(\d+)\.mlp\.fc2", r"layer.\1.mlp.down_proj"),
         (r"blocks\.", "layer."),
     ]
-    out = in_two(renamed(without(tensors, "head."), table, [f"{part}_proj" for part in "qkv"]),
-                 "fc1", "gate_proj", "up_proj")
+    out = in_two(renamed(headless(tensors), table, PROJECTIONS), "fc1", "gate_proj", "up_proj")
     mask = {"embeddings.mask_token": torch.ones(1, 1, tensors["cls_token"].shape[-1])}
     return {**{n: t for n, t in out.items() if not n.endswith("k_proj.bias")}, **mask}
 
@@ -441,18 +426,13 @@ def as_dinov2_swiglu(tensors):
     return {n.replace("mlp.fc1", "mlp.weights_in").replace("mlp.fc2", "mlp.weights_out"): t for n, t in out.items()}
 
 
-def as_t2t(tensors):
-    return renamed(tensors, [("patch_embed", "tokens_to_token")])
+as_t2t = form([("patch_embed", "tokens_to_token")])
 
 
 def as_perception_encoder(tensors):
-    out = renamed(without(tensors, "head."), OPEN_CLIP)
+    out = renamed(headless(tensors), OPEN_CLIP)
     out["positional_embedding"] = out["positional_embedding"][0]
     return {re.sub(r"blocks\.(\d+)\.ls(\d)", r"transformer.resblocks.\1.ls_\2", n): t for n, t in out.items()}
-
-
-def headless(tensors):
-    return without(tensors, "head.")
 
 
 def pooled_apart(tensors):
@@ -545,10 +525,7 @@ OURS = {
     "vit_pytorch_before": (as_vit_pytorch_before, dict(
         SMALL, MODEL=VitPytorch, NORMED_PATCHES=False, qkv_bias=False, norm_eps=1e-5,
         head_width=64, heads=1)),
-}
-
-
-OURS.update({  # at the end, because a model's number is its seed
+    # later ones behind them, because a model's number is its seed
     "deit3": (as_deit3, dict(SMALL, layer_scale=True, norm_eps=1e-6, POSITION_ROWS="patches")),
     "dinov2_of_the_hub": (as_hubs_dinov2, dict(
         SMALL, layer_scale=True, norm_eps=1e-6, prefix=["class", "register", "register"],
@@ -577,7 +554,7 @@ OURS.update({  # at the end, because a model's number is its seed
     "timm_max": (dict, dict(SMALL, norm_eps=1e-6, pool="max", FC_NORM=True)),
     "dinov2_classifier": (as_dinov2_classifier, dict(
         SMALL, layer_scale=True, norm_eps=1e-6, pool="class_mean")),
-})
+}
 OTHERS_LATER = {
     "torchvision_of_a_tutorial": (of_a_tutorial, OTHERS["torchvision"][1]),
     "encoder_unfolded": (of_encoder, dict(OTHERS["encoder_pre"][1], unfold=True)),
@@ -678,8 +655,7 @@ HEADLESS = ["dinov3", "facebook_dinov3", "perception_encoder", "vit_without_head
             "open_clip_of_timm", "timm_beit_shared", "timm_uni", "timm_virchow", "timm_pe_spatial"]
 
 
-def make_other(name, seed):
-    build, options = {**OTHERS, **OTHERS_LATER}[name]
+def make_other(name, build, options, seed):
     random = torch.Generator().manual_seed(seed)
     model, recorded = build(**options)
     draw_weights(model, torch.float32, random)
@@ -739,8 +715,7 @@ def at_another_size(name, case, model, random):
     return dict(images=images, **(dict(tokens=larger.tokens) if name in HEADLESS else dict(logits=logits)))
 
 
-def make_ours(name, seed):
-    rename, differs = {**OURS, **OURS_LATER, **OURS_LATEST, **OURS_ROTARY, **OURS_POOLED, **OURS_SPLIT}[name]
+def make_ours(name, rename, differs, seed):
     case = {**DEFAULTS, **differs}
     random = torch.Generator().manual_seed(seed)
     model = case.get("MODEL", VisionTransformer)(case)
@@ -763,23 +738,18 @@ def make_ours(name, seed):
     return tensors, dtype, results
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "families")
-    torch.set_num_threads(1)
-    torch.set_default_dtype(torch.float64)
-    cases = [*enumerate([*OTHERS, *OURS], start=1), *enumerate(OTHERS_LATER, start=100),
-             *enumerate(OURS_LATER, start=200), *enumerate(OURS_LATEST, start=300),
-             *enumerate(OURS_ROTARY, start=400), *enumerate(OURS_POOLED, start=500),
-             *enumerate(OURS_SPLIT, start=600)]
-    for seed, name in cases:
-        other = name in OTHERS or name in OTHERS_LATER
-        tensors, dtype, results = (make_other if other else make_ours)(name, seed)
-        write_safetensors(folder / f"{name}.safetensors", {n: (dtype, t) for n, t in tensors.items()})
-        for end, found in [("sized.golden", results.pop("sized", {})), ("golden", results)]:
-            if found:
-                write_safetensors(folder / f"{name}.{end}.safetensors", {n: ("F32", t) for n, t in found.items()})
-        print(name)
-
+# Each case's seed is its place among its own, from the first one's.
+CASES = [(1, OTHERS, make_other), (1 + len(OTHERS), OURS, make_ours), (100, OTHERS_LATER, make_other),
+         (200, OURS_LATER, make_ours), (300, OURS_LATEST, make_ours), (400, OURS_ROTARY, make_ours),
+         (500, OURS_POOLED, make_ours), (600, OURS_SPLIT, make_ours)]
 
 if __name__ == "__main__":
-    main()
+    folder = started("families")
+    for start, cases, build in CASES:
+        for seed, name in enumerate(cases, start):
+            tensors, dtype, results = build(name, *cases[name], seed)
+            sized = results.pop("sized", None)
+            write_case(folder / name, tensors, results, dtype=dtype)
+            if sized:
+                write_safetensors(folder / f"{name}.sized.golden.safetensors", {n: ("F32", t) for n, t in sized.items()})
+            print(name)

@@ -8,13 +8,11 @@ NAME.golden.safetensors  images (B,C,H,W), logits (B,K); its metadata `answers` 
 """
 
 import json
-import pathlib
-import sys
 
 import torch
 from torch import nn
 
-from make import BATCH, draw_weights, write_safetensors
+from make import BATCH, draw_weights, started, write_safetensors
 
 WIDTH, HEADS, HIDDEN, CLASSES, DEPTH, SIDE = 8, 2, 12, 3, 2, 28
 
@@ -200,10 +198,8 @@ CASES = {
 }
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "homemade")
-    torch.set_num_threads(1)
-    torch.set_default_dtype(torch.float64)
+if __name__ == "__main__":
+    folder = started("homemade")
     for seed, (name, (build, differs)) in enumerate(CASES.items(), start=1):
         random = torch.Generator().manual_seed(seed)
         model = build().eval()
@@ -215,7 +211,3 @@ def main():
         write_safetensors(folder / f"{name}.golden.safetensors", {"images": ("F32", images), "logits": ("F32", logits)},
                           {"answers": json.dumps({**TOLD, **differs})})
         print(name)
-
-
-if __name__ == "__main__":
-    main()

@@ -517,6 +517,21 @@ def write_safetensors(path, tensors, metadata=None, pad=True):
     path.write_bytes(b"".join([struct.pack("<Q", len(text)), text, *data]))
 
 
+def write_case(path, tensors, results, metadata=None, dtype="F32", pad=True):
+    """The model and, in F32, its results."""
+    write_safetensors(path.with_name(f"{path.name}.safetensors"), {n: (dtype, t) for n, t in tensors.items()}, metadata, pad)
+    write_safetensors(path.with_name(f"{path.name}.golden.safetensors"), {n: ("F32", t) for n, t in results.items()})
+
+
+def started(name=""):
+    """The folder for the files: the command's argument, or this folder's `name`. Models run in float64 on one thread."""
+    torch.set_num_threads(1)
+    torch.set_default_dtype(torch.float64)
+    folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / name)
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
 def draw_weights(model, dtype, random):
     """Draws every tensor far from its usual start, so that a 0 or a 1 hides no mistake."""
     for name, p in model.named_parameters():
@@ -563,22 +578,10 @@ def make(folder, name, differs, seed):
     if relevance is not None:
         results["relevance"] = relevance
 
-    write_safetensors(
-        folder / f"{name}.safetensors", {n: (dtype, t) for n, t in model.state_dict().items()},
-        {"vitrine": json.dumps(config)}, case.get("PAD", True))
-    write_safetensors(
-        folder / f"{name}.golden.safetensors", {n: ("F32", t) for n, t in results.items()})
-
-
-def main():
-    folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__)
-    folder = folder if folder.is_dir() else folder.parent
-    torch.set_num_threads(1)
-    torch.set_default_dtype(torch.float64)
-    for seed, (name, differs) in enumerate(CASES.items(), start=1):
-        make(folder, name, differs, seed)
-        print(name)
+    write_case(folder / name, model.state_dict(), results, {"vitrine": json.dumps(config)}, dtype, case.get("PAD", True))
 
 
 if __name__ == "__main__":
-    main()
+    for seed, (name, differs) in enumerate(CASES.items(), start=1):
+        make(started(), name, differs, seed)
+        print(name)

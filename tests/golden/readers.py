@@ -15,15 +15,13 @@ NAME.golden.safetensors  all F32: images (B,C,H,W), ids (B,S), and teacher-force
 
 import json
 import math
-import pathlib
-import sys
 
 import torch
 from torch import nn
 import torch.nn.functional as F
 
 from families import QKV, VIT, renamed
-from make import ACTIVATIONS, DEFAULTS, VisionTransformer, draw_weights, write_safetensors
+from make import ACTIVATIONS, DEFAULTS, VisionTransformer, draw_weights, started, write_case
 
 WIDTH, HEADS, MLP, VOCABULARY, POSITIONS = 8, 2, 10, 11, 9
 B, S, MAX_LENGTH = 2, 6, 7
@@ -222,8 +220,7 @@ def make(folder, name, decoder, seed):
         pad_token_id=PADDING, transformers_version="4.48.0")
     generation = dict(decoder_start_token_id=START, eos_token_id=END, pad_token_id=PADDING, max_length=MAX_LENGTH)
     metadata = {"config": json.dumps(config), "generation_config": json.dumps(generation)}
-    write_safetensors(folder / f"{name}.safetensors", {n: ("F32", x) for n, x in tensors.items()}, metadata)
-    write_safetensors(folder / f"{name}.golden.safetensors", {n: ("F32", x) for n, x in results.items()})
+    write_case(folder / name, tensors, results, metadata)
     print(name, results["greedy"].tolist())
 
 
@@ -256,20 +253,12 @@ def make_stranger(folder, seed):
     ids = torch.randint(0, VOCABULARY, (B, S), generator=random)
     with torch.no_grad():
         results = dict(images=images, ids=ids, logits=model(images, ids), greedy=greedy(lambda ids, cached: [model(images, ids)]))
-    write_safetensors(folder / "torch.safetensors", {n: ("F32", x) for n, x in model.state_dict().items()})
-    write_safetensors(folder / "torch.golden.safetensors", {n: ("F32", x) for n, x in results.items()})
+    write_case(folder / "torch", model.state_dict(), results)
     print("torch", results["greedy"].tolist())
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "readers")
-    folder.mkdir(exist_ok=True)
-    torch.set_num_threads(1)
-    torch.set_default_dtype(torch.float64)
+if __name__ == "__main__":
+    folder = started("readers")
     for seed, (name, decoder) in enumerate(CASES.items(), start=1):
         make(folder, name, decoder, seed)
     make_stranger(folder, seed=len(CASES) + 1)
-
-
-if __name__ == "__main__":
-    main()

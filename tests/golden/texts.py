@@ -10,8 +10,6 @@ NAME.golden.safetensors  of B images and texts, each text about its own image:
 """
 
 import json
-import pathlib
-import sys
 
 import torch
 from torch import nn
@@ -90,21 +88,11 @@ def save(folder, name, text, seed):
     results.update({f"grad.{n}": p.grad for n, p in of_encoder.items()})
     results.update({f"grad.decoder.{n}": g for n, g in decoder.ours(lambda p: p.grad)})
     tensors = {**of_encoder, **{f"decoder.{n}": p for n, p in decoder.ours()}}
-    config = {k: v for k, v in {**image, "decoder": {**TEXT, **text}}.items()}
-    make.write_safetensors(folder / f"{name}.safetensors", {n: ("F32", t) for n, t in tensors.items()},
-                           {"vitrine": json.dumps(config)})
-    make.write_safetensors(folder / f"{name}.golden.safetensors", {n: ("F32", t) for n, t in results.items()})
-
-
-def main():
-    folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "texts"
-    folder.mkdir(exist_ok=True)
-    torch.set_num_threads(1)
-    torch.set_default_dtype(torch.float64)
-    for seed, (name, text) in enumerate(CASES.items(), start=70):
-        save(folder, name, text, seed)
-        print(name)
+    make.write_case(folder / name, tensors, results, {"vitrine": json.dumps({**image, "decoder": {**TEXT, **text}})})
 
 
 if __name__ == "__main__":
-    main()
+    folder = make.started("texts")
+    for seed, (name, text) in enumerate(CASES.items(), start=70):
+        save(folder, name, text, seed)
+        print(name)

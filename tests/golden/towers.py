@@ -12,14 +12,12 @@ NAME.golden.safetensors  all F32: images (B,C,H,W), ids (N,S), text_embeds (N,P)
 
 import json
 import math
-import pathlib
-import sys
 
 import torch
 from torch import nn
 import torch.nn.functional as F
 
-from make import draw_weights, gelu_tanh, quick_gelu, write_safetensors
+from make import draw_weights, gelu_tanh, quick_gelu, started, write_case
 
 IMAGE, PATCH, WIDTH, MLP, HEADS = 8, 4, 8, 10, 2
 TEXT_WIDTH, TEXT_MLP, TEXT_HEADS, VOCABULARY, S = 12, 14, 3, 20, 6
@@ -145,19 +143,11 @@ def make(folder, name, seed):
                          num_attention_heads=TEXT_HEADS, num_hidden_layers=2, vocab_size=VOCABULARY, eos_token_id=2),
         vision_config=dict(hidden_size=WIDTH, intermediate_size=MLP, image_size=IMAGE, patch_size=PATCH,
                            num_attention_heads=HEADS, num_hidden_layers=1))
-    write_safetensors(folder / f"{name}.safetensors", {n: ("F32", x) for n, x in tensors.items()}, {"config": json.dumps(config)})
-    write_safetensors(folder / f"{name}.golden.safetensors", {n: ("F32", x) for n, x in results.items()})
+    write_case(folder / name, tensors, results, {"config": json.dumps(config)})
     print(name, similarity.tolist())
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "towers")
-    folder.mkdir(exist_ok=True)
-    torch.set_num_threads(1)
-    torch.set_default_dtype(torch.float64)
+if __name__ == "__main__":
+    folder = started("towers")
     for seed, name in enumerate(["clip", "siglip"], start=1):
         make(folder, name, seed)
-
-
-if __name__ == "__main__":
-    main()

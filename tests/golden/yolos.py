@@ -19,8 +19,6 @@ the image that it becomes, and logits (photos,n,K+5).
 import fractions
 
 import json
-import pathlib
-import sys
 
 import torch
 from PIL import Image
@@ -28,7 +26,7 @@ from torch import nn
 import torch.nn.functional as F
 
 from families import QKV, VIT, behind, renamed
-from make import BATCH, Block, DEFAULTS, PatchEmbed, draw_weights, write_safetensors
+from make import BATCH, Block, DEFAULTS, PatchEmbed, draw_weights, started, write_case, write_safetensors
 
 SMALL = dict(DEFAULTS, image_size=[8, 12], channels=3, classes=5, norm_eps=1e-12, detections=3)
 
@@ -170,21 +168,14 @@ def make(folder, name, own, case, seed):
         tensors = behind("backbone.", tensors, ["class_", "bbox_"])
     else:
         tensors = behind("vit.", renamed(tensors, NAMES, QKV), ["class_", "bbox_"])
-    write_safetensors(folder / f"{name}.safetensors", {n: ("F32", t) for n, t in tensors.items()}, metadata)
-    write_safetensors(folder / f"{name}.golden.safetensors", {n: ("F32", t) for n, t in results.items()})
+    write_case(folder / name, tensors, results, metadata)
     if name in PHOTO:
         found = find(model, case["patch_size"])
         write_safetensors(folder / f"{name}.photos.safetensors", {n: ("F32", t) for n, t in found.items()})
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "yolos")
-    torch.set_num_threads(1)
-    torch.set_default_dtype(torch.float64)
+if __name__ == "__main__":
+    folder = started("yolos")
     for seed, (name, (own, case)) in enumerate(CASES.items(), start=1):
         make(folder, name, own, case, seed)
         print(name)
-
-
-if __name__ == "__main__":
-    main()
