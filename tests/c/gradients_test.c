@@ -1,5 +1,6 @@
 /* Every gradient, compared with finite differences. They are taken of the double-precision twin, so
  * that their own error is far below the tolerance. */
+#include "each_scene.h"
 #include "models.h"
 #include "save.h"
 #include "tape.h"
@@ -140,7 +141,7 @@ static void check_scene(struct scene *s) {
     twin_close(&t);
 }
 
-static void each_scene(void (*check)(struct scene *), bool stochastic) {
+static void each_of(void (*check)(struct scene *), bool stochastic) {
     for (size_t i = 0; i < CONFIGS_COUNT; i++) {
         if (CONFIGS[i].config.tokens_to_token) continue; /* it has no backward pass */
         EACH_KERNELS(k) {
@@ -155,15 +156,19 @@ static void each_scene(void (*check)(struct scene *), bool stochastic) {
     }
 }
 
+static void each_scene(void (*check)(struct scene *)) {
+    each_of(check, false);
+}
+
 TEST("every tensor's gradient is the finite difference of the double twin's loss") {
-    each_scene(check_scene, false);
+    each_scene(check_scene);
 }
 
 TEST("with stochastic depth, every tensor's gradient is the finite difference of the twin's loss") {
-    each_scene(check_scene, true);
+    each_of(check_scene, true);
 }
 
-static void check_sum(struct scene *s) {
+TEST_SCENES("the backward pass adds to the gradient, and the same step again gives the same bits") {
     float *once = floats(s->count);
     step_from_zero(s);
     memcpy(once, s->gradient, s->count * sizeof *once);
@@ -182,11 +187,7 @@ static void check_sum(struct scene *s) {
     free(once);
 }
 
-TEST("the backward pass adds to the gradient, and the same step again gives the same bits") {
-    each_scene(check_sum, false);
-}
-
-static void check_arrays(struct scene *s) {
+TEST_SCENES("the backward pass adds to the given array, even if the last step had another one") {
     float *first = s->gradient, *second = guarded(s->count);
     for (int i = 0; i < 4; i++) {
         s->gradient = i % 2 ? second : first;
@@ -195,10 +196,6 @@ static void check_arrays(struct scene *s) {
     CHECK_SAME_BITS(second, first, s->count, s->name);
     guarded_free(second);
     s->gradient = first;
-}
-
-TEST("the backward pass adds to the given array, even if the last step had another one") {
-    each_scene(check_arrays, false);
 }
 
 /* How many blocks must be frozen so that the tensor is, too: L + 2 for the head. */
@@ -212,7 +209,7 @@ static size_t frozen_from(const vit_tensor *tensor, size_t depth) {
     return head ? depth + 2 : 1;
 }
 
-static void check_frozen(struct scene *s) {
+TEST_SCENES("frozen blocks and all before them get no gradient, and the others the bits they had") {
     float *whole = floats(s->count);
     step_from_zero(s);
     memcpy(whole, s->gradient, s->count * sizeof *whole);
@@ -232,12 +229,8 @@ static void check_frozen(struct scene *s) {
     free(whole);
 }
 
-TEST("frozen blocks and all before them get no gradient, and the others the bits they had") {
-    each_scene(check_frozen, false);
-}
-
 /* The forward pass with a tape computes the same as a run without one. */
-static void check_forward(struct scene *s) {
+TEST_SCENES("vit_forward gives the logits that vit_run gives") {
     struct outputs o = run_model(s->model, s->images, BATCH, BATCH);
     vit_forward(s->model, s->tape, s->images, BATCH, s->logits, NULL);
     double tolerance = 2e-5 * largest(o.logits, o.logits_count);
@@ -245,12 +238,8 @@ static void check_forward(struct scene *s) {
     outputs_free(&o);
 }
 
-TEST("vit_forward gives the logits that vit_run gives") {
-    each_scene(check_forward, false);
-}
-
 /* A tape for two images runs one image and gives its gradient. */
-static void check_smaller(struct scene *s) {
+TEST_SCENES("a tape takes fewer images than it was made for") {
     size_t K = vit_logits(&s->c);
     struct scene one = *s;
     size_t size = vit_tape_size(s->model, 1);
@@ -272,10 +261,6 @@ static void check_smaller(struct scene *s) {
         CHECK_CLOSE(s->gradient + t.offset, small + t.offset, t.count, tolerance, t.name);
     }
     free(small), free(one.memory);
-}
-
-TEST("a tape takes fewer images than it was made for") {
-    each_scene(check_smaller, false);
 }
 
 TEST("cross-entropy and its gradient follow the formula in double, for any logits") {

@@ -1,5 +1,6 @@
 /* Properties of every model, checked against the double-precision twin and against the model
  * itself. */
+#include "each_scene.h"
 #include "models.h"
 #include "twin.h"
 
@@ -65,7 +66,8 @@ static void same(const struct scene *s, const float *got, const float *want, siz
 
 /* ---- Against the twin --------------------------------------------------- */
 
-static void check_twin(struct scene *s) {
+TEST_SCENES(
+    "every kind of model gives the double twin's logits, attention, hidden and final tokens") {
     struct twin t = twin_open(s->origin);
     for (size_t b = 0; b < BATCH; b++) {
         struct twin_run run = twin_forward(&t, s->images + b * s->pixels, NULL);
@@ -87,13 +89,9 @@ static void check_twin(struct scene *s) {
     twin_close(&t);
 }
 
-TEST("every kind of model gives the double twin's logits, attention, hidden and final tokens") {
-    each_scene(check_twin);
-}
-
 /* ---- Against itself ----------------------------------------------------- */
 
-static void check_rows_sum(struct scene *s) {
+TEST_SCENES("every row of the attention sums to 1") {
     size_t T = vit_tokens(s->c);
     for (size_t row = 0; row < s->all.attention_count / T; row++) {
         double sum = 0;
@@ -107,10 +105,6 @@ static void check_rows_sum(struct scene *s) {
     }
 }
 
-TEST("every row of the attention sums to 1") {
-    each_scene(check_rows_sum);
-}
-
 static void check_same(struct scene *s, const struct outputs *o, size_t first, size_t batch) {
     const struct outputs *all = &s->all;
     same(s, o->logits, all->logits + first * vit_logits(s->c), batch * vit_logits(s->c), "logits");
@@ -122,7 +116,7 @@ static void check_same(struct scene *s, const struct outputs *o, size_t first, s
     same(s, o->tokens, all->tokens + first * n, batch * n, "final tokens");
 }
 
-static void check_singles(struct scene *s) {
+TEST_SCENES("a batch of three equals three single images, to the bit") {
     for (size_t b = 0; b < BATCH; b++) {
         struct outputs one = run_model(s->model, s->images + b * s->pixels, 1, 1);
         check_same(s, &one, b, 1);
@@ -130,11 +124,7 @@ static void check_singles(struct scene *s) {
     }
 }
 
-TEST("a batch of three equals three single images, to the bit") {
-    each_scene(check_singles);
-}
-
-static void check_parts(struct scene *s) {
+TEST_SCENES("a batch larger or smaller than the state's batch gives the same bits") {
     for (size_t state_batch = 1; state_batch <= 5; state_batch++) {
         struct outputs again = run_model(s->model, s->images, BATCH, state_batch);
         check_same(s, &again, 0, BATCH);
@@ -142,11 +132,7 @@ static void check_parts(struct scene *s) {
     }
 }
 
-TEST("a batch larger or smaller than the state's batch gives the same bits") {
-    each_scene(check_parts);
-}
-
-static void check_again(struct scene *s) {
+TEST_SCENES("an image run twice gives the same bits, with taps or without") {
     struct owned_state state = new_state(s->model, BATCH);
     float *logits = guarded(s->all.logits_count);
     for (int i = 0; i < 3; i++) { /* other images in between must leave no trace */
@@ -161,12 +147,9 @@ static void check_again(struct scene *s) {
     free(state.memory);
 }
 
-TEST("an image run twice gives the same bits, with taps or without") {
-    each_scene(check_again);
-}
-
 /* Compares one layer's map and tokens, asked for by a mask, with those of the run with all. */
-static void check_masks(struct scene *s) {
+TEST_SCENES(
+    "a layer mask gives the maps and tokens of its layers only, and logits may be left out") {
     size_t L = s->c->depth, T = vit_tokens(s->c);
     size_t maps = s->c->heads * T * T, rows = T * s->c->width;
     struct owned_state state = new_state(s->model, 2);
@@ -193,11 +176,7 @@ static void check_masks(struct scene *s) {
     free(state.memory);
 }
 
-TEST("a layer mask gives the maps and tokens of its layers only, and logits may be left out") {
-    each_scene(check_masks);
-}
-
-static void check_encoding(struct scene *s) {
+TEST_SCENES("a model that is written, read and written again gives the same file") {
     size_t size, again_size;
     uint8_t *bytes = encode_model(s->origin, &size);
     vit_model *second = reopen(s->origin, unpacked_kernels());
@@ -208,10 +187,6 @@ static void check_encoding(struct scene *s) {
           "%s: a shorter config makes no smaller file", s->name);
     free(bytes), free(again);
     vit_close(second);
-}
-
-TEST("a model that is written, read and written again gives the same file") {
-    each_scene(check_encoding);
 }
 
 /* ---- Symmetries --------------------------------------------------------- */
@@ -318,7 +293,7 @@ TEST("permuting the patches together with their learned positions keeps the clas
 
 /* ---- Limits of a run ---------------------------------------------------- */
 
-static void check_bad_pixels(struct scene *s) {
+TEST_SCENES("pixels that are not finite are refused before anything runs") {
     static const float BAD[] = {NAN, INFINITY, -INFINITY};
     struct owned_state state = new_state(s->model, 2);
     float *logits = guarded(s->all.logits_count);
@@ -340,11 +315,7 @@ static void check_bad_pixels(struct scene *s) {
     free(state.memory);
 }
 
-TEST("pixels that are not finite are refused before anything runs") {
-    each_scene(check_bad_pixels);
-}
-
-static void check_state(struct scene *s) {
+TEST_SCENES("a state fits in vit_state_size bytes at any alignment, but not in fewer") {
     size_t need = vit_state_size(s->model, 2, NULL);
     char *memory = malloc(need + 65);
     vit_state *state = NULL;
@@ -366,21 +337,13 @@ static void check_state(struct scene *s) {
     free(memory);
 }
 
-TEST("a state fits in vit_state_size bytes at any alignment, but not in fewer") {
-    each_scene(check_state);
-}
-
-static void check_nothing(struct scene *s) {
+TEST_SCENES("a batch of no images runs and writes nothing") {
     struct owned_state state = new_state(s->model, 1);
     float *logits = guarded(0);
     vit_status status = vit_run(s->model, state.state, s->images, 0, logits, NULL);
     CHECK(status == VIT_OK && guards_intact(logits, 0), "%s: %s", s->name, vit_status_name(status));
     guarded_free(logits);
     free(state.memory);
-}
-
-TEST("a batch of no images runs and writes nothing") {
-    each_scene(check_nothing);
 }
 
 /* One patch, but so wide an MLP that 64 MiB hold fewer images than 256 rows do. */

@@ -204,7 +204,7 @@ TEST("relevance of a run with replaced rows is that of a model which gives these
 
 /* The int8 model's weights, as floats, in a model of floats: both have nearly the same activations,
  * so nearly the same relevance. */
-static void check_int8(struct scene *s) {
+TEST_SCENES("an int8 model's relevance points where that of its floats does") {
     if (!s->kernels->matmul_int8) return;
     size_t N = s->N, class = 0;
     if (!s->L) return;
@@ -230,13 +230,9 @@ static void check_int8(struct scene *s) {
     vit_close(int8);
 }
 
-TEST("an int8 model's relevance points where that of its floats does") {
-    each_scene(check_int8);
-}
-
 /* ---- Properties ----------------------------------------------------------- */
 
-static void check_classes(struct scene *s) {
+TEST_SCENES("a class's relevance is the same to the bit beside any other classes") {
     if (!s->L) return;
     size_t classes[] = {0, s->c->classes - 1, 0};
     float *all = guarded(3 * s->N), *one = guarded(s->N);
@@ -248,11 +244,8 @@ static void check_classes(struct scene *s) {
     guarded_free(all), guarded_free(one);
 }
 
-TEST("a class's relevance is the same to the bit beside any other classes") {
-    each_scene(check_classes);
-}
-
-static void check_refusals(struct scene *s) {
+TEST_SCENES(
+    "relevance refuses classes that do not exist, too little memory, and models without blocks") {
     size_t class = s->c->classes, size = vit_relevance_size(s->model, 1);
     float *out = guarded(s->N);
     CHECK(vit_relevance_size(s->model, 0) == 0, "%s: no classes", s->name);
@@ -271,8 +264,4 @@ static void check_refusals(struct scene *s) {
         free(memory);
     }
     guarded_free(out);
-}
-
-TEST("relevance refuses classes that do not exist, too little memory, and models without blocks") {
-    each_scene(check_refusals);
 }

@@ -2,6 +2,7 @@
 #ifndef SCENE_H
 #define SCENE_H
 
+#include "each_scene.h"
 #include "models.h"
 #include "trace.h"
 #include "twin.h"

@@ -18,7 +18,7 @@ static double *in_doubles(const float *x, size_t n) {
     return y;
 }
 
-static void check_against_twin(struct scene *s) {
+TEST_SCENES("a trace has the twin's logits, attention and tokens after each block") {
     struct twin t = twin_open(s->origin);
     struct twin_run run = twin_forward(&t, s->image, NULL);
     compare(s, "logits", s->logits, run.logits, s->K);
@@ -28,12 +28,8 @@ static void check_against_twin(struct scene *s) {
     twin_close(&t);
 }
 
-TEST("a trace has the twin's logits, attention and tokens after each block") {
-    each_scene(check_against_twin);
-}
-
 /* softmax(scores) and, without relative positions, scores = q·k/√d. */
-static void check_scores(struct scene *s) {
+TEST_SCENES("a trace's scores are the queries times the keys, and their softmax is the attention") {
     size_t T = s->T;
     for (size_t map = 0; map < s->L * s->h; map++) {
         const float *qkv = s->trace.qkv + map / s->h * T * 3 * s->A + map % s->h * s->d;
@@ -57,12 +53,8 @@ static void check_scores(struct scene *s) {
     }
 }
 
-TEST("a trace's scores are the queries times the keys, and their softmax is the attention") {
-    each_scene(check_scores);
-}
-
 /* What attention adds: the values by the map's weights, projected, times the layer's scale. */
-static void check_attention_adds(struct scene *s) {
+TEST_SCENES("what a trace's attention adds is the projection of the values by the map") {
     struct twin t = twin_open(s->origin);
     size_t T = s->T, D = s->D, A = s->A;
     for (size_t layer = 0; layer < s->L; layer++) {
@@ -89,11 +81,8 @@ static void check_attention_adds(struct scene *s) {
     twin_close(&t);
 }
 
-TEST("what a trace's attention adds is the projection of the values by the map") {
-    each_scene(check_attention_adds);
-}
-
-static void check_sums(struct scene *s) {
+TEST_SCENES(
+    "a trace's tokens follow from those before the block and from what its two branches add") {
     struct twin t = twin_open(s->origin);
     size_t n = s->T * s->D;
     for (size_t layer = 0; layer < s->L; layer++) {
@@ -111,11 +100,7 @@ static void check_sums(struct scene *s) {
     twin_close(&t);
 }
 
-TEST("a trace's tokens follow from those before the block and from what its two branches add") {
-    each_scene(check_sums);
-}
-
-static void check_embedded(struct scene *s) {
+TEST_SCENES("a trace's first tokens are the embedded ones and their positions") {
     struct twin t = twin_open(s->origin);
     size_t n = s->T * s->D, rows = s->c->position_rows ? s->c->position_rows : s->T;
     const double *position = twin_tensor(&t, "pos_embed");
@@ -129,11 +114,7 @@ static void check_embedded(struct scene *s) {
     twin_close(&t);
 }
 
-TEST("a trace's first tokens are the embedded ones and their positions") {
-    each_scene(check_embedded);
-}
-
-static void check_head(struct scene *s) {
+TEST_SCENES("the head alone gives the last tokens' logits") {
     float *logits = guarded(s->K);
     const float *last = s->trace.stream + s->L * s->T * s->D;
     CHECK(!vit_run_head(s->model, s->state.state, last, logits), "%s: no head", s->name);
@@ -141,11 +122,7 @@ static void check_head(struct scene *s) {
     guarded_free(logits);
 }
 
-TEST("the head alone gives the last tokens' logits") {
-    each_scene(check_head);
-}
-
-static void check_project(struct scene *s) {
+TEST_SCENES("tokens are projected by the head's matrix, or a head of more than that is refused") {
     struct twin t = twin_open(s->origin);
     const double *weight = twin_tensor(&t, "head.weight"), *bias = twin_tensor(&t, "head.bias");
     const float *x = s->trace.stream;
@@ -163,12 +140,8 @@ static void check_project(struct scene *s) {
     twin_close(&t);
 }
 
-TEST("tokens are projected by the head's matrix, or a head of more than that is refused") {
-    each_scene(check_project);
-}
-
 /* With few arrays a run adds its branches at once, in another order than with all of them. */
-static void check_few_arrays(struct scene *s) {
+TEST_SCENES("a trace without some arrays gives the others and the logits") {
     size_t n = (s->L + 1) * s->T * s->D, heat = s->L * s->h * s->T * s->T;
     float *stream = guarded(n), *attention = guarded(heat), *logits = guarded(s->K);
     const vit_trace all[] = {{.stream = stream}, {.stream = stream, .attention = attention}, {0}};
@@ -181,10 +154,6 @@ static void check_few_arrays(struct scene *s) {
     CHECK_CLOSE(attention, s->trace.attention, heat, CLOSE, s->name);
     CHECK(guards_intact(stream, n) && guards_intact(attention, heat), "%s: wrote past", s->name);
     guarded_free(stream), guarded_free(attention), guarded_free(logits);
-}
-
-TEST("a trace without some arrays gives the others and the logits") {
-    each_scene(check_few_arrays);
 }
 
 /* ---- Runs that leave parts out ------------------------------------------ */
@@ -210,7 +179,7 @@ static void check_without(struct scene *s, const vit_ablation *without, struct t
     twin_run_free(&run);
 }
 
-static void check_without_heads(struct scene *s) {
+TEST_SCENES("a head that is left out gives what a head with values of 0 gives") {
     if (!s->L) return;
     struct twin t = twin_open(s->origin);
     uint8_t *heads = calloc(s->L * s->h, 1);
@@ -220,11 +189,7 @@ static void check_without_heads(struct scene *s) {
     twin_close(&t);
 }
 
-TEST("a head that is left out gives what a head with values of 0 gives") {
-    each_scene(check_without_heads);
-}
-
-static void check_without_mlps(struct scene *s) {
+TEST_SCENES("an MLP that is left out gives what an MLP with outputs of 0 gives") {
     if (!s->L) return;
     struct twin t = twin_open(s->origin);
     uint8_t *mlps = calloc(s->L, 1);
@@ -235,11 +200,7 @@ static void check_without_mlps(struct scene *s) {
     twin_close(&t);
 }
 
-TEST("an MLP that is left out gives what an MLP with outputs of 0 gives") {
-    each_scene(check_without_mlps);
-}
-
-static void check_without_positions(struct scene *s) {
+TEST_SCENES("positions that are left out give what positions of 0 give") {
     bool fixed = s->c->position != VIT_LEARNED && s->c->position != VIT_RELATIVE;
     struct twin t = twin_open(s->origin);
     size_t rows = s->c->position_rows ? s->c->position_rows : s->T;
@@ -260,11 +221,7 @@ static void check_without_positions(struct scene *s) {
     twin_close(&t);
 }
 
-TEST("positions that are left out give what positions of 0 give") {
-    each_scene(check_without_positions);
-}
-
-static void check_without_norms(struct scene *s) {
+TEST_SCENES("norms that are left out pass their input on") {
     if (!s->L) return;
     struct twin t = twin_open(s->origin);
     uint8_t *norms = calloc(s->L, 1);
@@ -273,10 +230,6 @@ static void check_without_norms(struct scene *s) {
     check_without(s, &(vit_ablation){.norms = norms}, &t, "without the first block's norms");
     free(norms);
     twin_close(&t);
-}
-
-TEST("norms that are left out pass their input on") {
-    each_scene(check_without_norms);
 }
 
 /* ---- Runs whose queries, keys or values are replaced ----------------------- */
@@ -305,7 +258,7 @@ static void free_replacements(const struct scene *s, vit_replacement *all) {
 }
 
 /* The rows of one image also serve another one, which is light for dark. */
-static void check_own_rows(struct scene *s) {
+TEST_SCENES("a layer with one image's queries, keys and values adds what it added for that image") {
     size_t n = image_floats(s->c);
     for (size_t layer = 0; layer < s->L; layer++) {
         vit_replacement *own = replace_layer(s, &s->trace, layer);
@@ -328,11 +281,7 @@ static void check_own_rows(struct scene *s) {
     }
 }
 
-TEST("a layer with one image's queries, keys and values adds what it added for that image") {
-    each_scene(check_own_rows);
-}
-
-static void check_alike_rows(struct scene *s) {
+TEST_SCENES("rows that replace a head's are those that it reads") {
     for (size_t part = s->c->qk_norm ? 2 : 0; part < 3 && s->L && s->c->qkv_bias; part++) {
         struct twin t = twin_open(s->origin);
         float *rows = floats(s->T * s->d);
@@ -342,8 +291,4 @@ static void check_alike_rows(struct scene *s) {
         free(rows);
         twin_close(&t);
     }
-}
-
-TEST("rows that replace a head's are those that it reads") {
-    each_scene(check_alike_rows);
 }
