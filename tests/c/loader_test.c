@@ -124,28 +124,6 @@ static struct file reordered(bool backwards) {
     return f;
 }
 
-TEST("params_at finds the same tensor by its number as a walk") {
-    EACH_KERNELS(k)
-    for (size_t i = 0; i < 2 * CONFIGS_COUNT; i++) {
-        vit_config c = CONFIGS[i / 2].config;
-        c.int8 = i % 2;
-        c.depth += 2;
-        struct params_walk walk = params_walk_start(&c, k, NULL);
-        struct param walked, found;
-        size_t n = 0;
-        for (; params_next(&walk, &walked); n++)
-            CHECK(params_at(&c, k, n, &found) && strcmp(found.name, walked.name) == 0 &&
-                      found.offset == walked.offset && found.floats == walked.floats,
-                  "%s, %s: number %zu is %s, not %s", CONFIGS[i / 2].name, k->name, n, found.name,
-                  walked.name);
-        CHECK(params_count(&c, k) == n && !params_at(&c, k, n, &found) &&
-                  !params_at(&c, k, SIZE_MAX, &found),
-              "%s, %s: params_at goes on past %zu", CONFIGS[i / 2].name, k->name, n);
-        CHECK(params_floats(&c, k) == walk.offset, "%s, %s: %zu floats, not %zu",
-              CONFIGS[i / 2].name, k->name, params_floats(&c, k), walk.offset);
-    }
-}
-
 TEST("tensors may lie in any order in the file") {
     struct file forwards = reordered(false), backwards = reordered(true);
     check_pieces("backwards", backwards.bytes, backwards.size);

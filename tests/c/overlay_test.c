@@ -136,17 +136,6 @@ TEST("a rollout map sums to 1 for every discarded share") {
     free(attention);
 }
 
-TEST("equal attention gives an equal rollout map") {
-    float attention[3 * 2 * 25];
-    for (size_t i = 0; i < 150; i++) attention[i] = 0.2f;
-    for (size_t prefix = 0; prefix <= 2; prefix++) {
-        float *map = rollout(attention, 3, 2, 5, prefix, true, 0, VIT_FUSE_MAX);
-        for (size_t j = 0; j < 5 - prefix; j++)
-            CHECK(within(map[j], 1.0 / (double)(5 - prefix), 1e-6), "[%zu] %g", j, (double)map[j]);
-        guarded_free(map);
-    }
-}
-
 TEST("a class token that attends only to itself gives an empty rollout map") {
     float attention[2 * 16] = {0};
     for (size_t i = 0; i < 8; i++) attention[i * 4 + i % 4] = 1;
@@ -189,11 +178,4 @@ TEST("rollout never discards the first column, and discards equal values from th
         CHECK_CLOSE(map, cases[i].want, 4, 1e-6, "map");
         guarded_free(map);
     }
-}
-
-TEST("the rollout map of a model of one patch is one value") {
-    const float one = 1;
-    float *map = rollout(&one, 1, 1, 1, 0, true, 0.9f, VIT_FUSE_MIN);
-    CHECK(map[0] == 1, "%g", (double)map[0]);
-    guarded_free(map);
 }

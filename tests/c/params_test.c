@@ -87,18 +87,18 @@ TEST("every parameter has the kind that its name implies") {
 }
 
 TEST("a parameter found by its number is that of the walk, also of texts") {
-    for (size_t i = 0; i < sizeof EVERYTHING / sizeof *EVERYTHING; i++) {
+    EACH_KERNELS(k) for (size_t i = 0; i < sizeof EVERYTHING / sizeof *EVERYTHING; i++) {
         const vit_config *c = &EVERYTHING[i];
-        struct params_walk walk = params_walk_start(c, &vit_scalar, NULL);
+        struct params_walk walk = params_walk_start(c, k, NULL);
         struct param param, found;
         size_t at = 0;
         for (; params_next(&walk, &param); at++)
-            CHECK(params_at(c, &vit_scalar, at, &found) && found.offset == param.offset &&
-                      !strcmp(found.name, param.name),
-                  "%zu: %s, not %s", at, found.name, param.name);
-        CHECK(params_count(c, &vit_scalar) == at && !params_at(c, &vit_scalar, at, &found) &&
-                  params_floats(c, &vit_scalar) == walk.offset,
-              "%zu tensors", at);
+            CHECK(params_at(c, k, at, &found) && found.offset == param.offset &&
+                      found.floats == param.floats && !strcmp(found.name, param.name),
+                  "%s, %zu: %s, not %s", k->name, at, found.name, param.name);
+        CHECK(params_count(c, k) == at && !params_at(c, k, at, &found) &&
+                  !params_at(c, k, SIZE_MAX, &found) && params_floats(c, k) == walk.offset,
+              "%s: %zu tensors", k->name, at);
     }
 }
 
