@@ -153,6 +153,25 @@ static inline vit_status open_bytes(const void *bytes, size_t size, vit_error *w
     return status;
 }
 
+/* Opens the file by the config and the map (map_size), NULL for none, with every kernel table. */
+static inline void expect_mapped(const char *what, const struct file *f, const char *json,
+                                 const char *map, size_t map_size, vit_status want,
+                                 const char *says) {
+    char *copy = map ? malloc(map_size + (map_size == 0)) : NULL; /* a block of its own size */
+    if (map) memcpy(copy, map, map_size);
+    EACH_KERNELS(k) {
+        vit_model *model = NULL;
+        vit_error why = {""};
+        vit_status status = vit_open_with_config(&model, f->bytes, f->size, json, strlen(json),
+                                                 copy, map_size, k, &why);
+        CHECK(status == want && (status == VIT_OK) == (model != NULL), "%s, %s: %s (%s), want %s",
+              what, k->name, vit_status_name(status), why.text, vit_status_name(want));
+        CHECK(strstr(why.text, says), "%s, %s: does not say %s: %s", what, k->name, says, why.text);
+        vit_close(model);
+    }
+    free(copy);
+}
+
 /* The good file's text with `from` replaced by `to`, and the expected status and message. */
 struct spoiled {
     const char *what, *from, *to;

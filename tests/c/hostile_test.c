@@ -53,19 +53,17 @@ TEST("a header length beyond the file or beyond the limit is refused") {
     }
 }
 
-static struct file file_with(const char *text) {
-    struct file f = new_file(strlen(text));
-    memcpy(f.bytes, text, f.size);
-    return f;
-}
-
 TEST("a file that is no safetensors file is refused as such") {
-    expect("nothing", new_file(0), VIT_BAD_FILE, "safetensors");
-    expect("an HTML page", file_with("<!DOCTYPE html><html><head><title>404</title></head></html>"),
-           VIT_BAD_FILE, "HTML");
-    expect("JSON", file_with("{\"error\":\"not found\"}"), VIT_BAD_FILE, "safetensors");
-    expect("a PNG", file_with("\x89PNG\r\n\x1a\n followed by some more"), VIT_BAD_FILE,
-           "safetensors");
+    static const char *const FILES[][2] = {
+        {"", "safetensors"},
+        {"<!DOCTYPE html><html><head><title>404</title></head></html>", "HTML"},
+        {"{\"error\":\"not found\"}", "safetensors"},
+        {"\x89PNG\r\n\x1a\n followed by some more", "safetensors"}};
+    for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++) {
+        struct file f = new_file(strlen(FILES[i][0]));
+        memcpy(f.bytes, FILES[i][0], f.size);
+        expect(FILES[i][0], f, VIT_BAD_FILE, FILES[i][1]);
+    }
     vit_error why;
     CHECK(open_bytes(NULL, 0, &why) == VIT_BAD_FILE, "no bytes: %s", why.text);
 }
@@ -160,13 +158,16 @@ static const struct spoiled HEADERS[] = {
      "blocks.0.norm1.weight"},
 };
 
-TEST("every fault in a header is refused with its tensor or key named") {
-    for (size_t i = 0; i < sizeof HEADERS / sizeof *HEADERS; i++) {
-        const struct spoiled *s = &HEADERS[i];
-        char header[TEXT_MAX];
-        size_t data_size = write_header(header, CONFIG, SIZE_MAX);
+static void expect_spoiled(const char *header, size_t data_size, const struct spoiled *list,
+                           size_t count) {
+    for (const struct spoiled *s = list; s < list + count; s++)
         expect(s->what, pack_file(replaced(header, s->from, s->to), data_size), s->status, s->says);
-    }
+}
+
+TEST("every fault in a header is refused with its tensor or key named") {
+    char header[TEXT_MAX];
+    size_t data_size = write_header(header, CONFIG, SIZE_MAX);
+    expect_spoiled(header, data_size, HEADERS, sizeof HEADERS / sizeof *HEADERS);
 }
 
 TEST("a header may have escapes in names, and padding") {
@@ -270,12 +271,9 @@ static const struct spoiled TABLES[] = {
 };
 
 TEST("a table of relative positions must match the config's grid, prefix and heads") {
-    for (size_t i = 0; i < sizeof TABLES / sizeof *TABLES; i++) {
-        const struct spoiled *s = &TABLES[i];
-        char header[TEXT_MAX];
-        size_t data_size = relative_header(header);
-        expect(s->what, pack_file(replaced(header, s->from, s->to), data_size), s->status, s->says);
-    }
+    char header[TEXT_MAX];
+    size_t data_size = relative_header(header);
+    expect_spoiled(header, data_size, TABLES, sizeof TABLES / sizeof *TABLES);
 }
 
 TEST("a relative bias that is not finite is refused") {

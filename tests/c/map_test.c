@@ -185,21 +185,6 @@ TEST("parameters that a model need not have are found by the map") {
 
 /* ---- Maps that lie ------------------------------------------------------- */
 
-static void expect_map(const char *what, const struct file *f, const char *json, const char *map,
-                       size_t size, vit_status want, const char *says) {
-    vit_model *model = NULL;
-    vit_error why = {""};
-    char *copy = malloc(size + (size == 0)); /* a block of its own size */
-    memcpy(copy, map, size);
-    vit_status status =
-        vit_open_with_config(&model, f->bytes, f->size, json, strlen(json), copy, size, NULL, &why);
-    CHECK(status == want && (status == VIT_OK) == (model != NULL), "%s: %s (%s), want %s", what,
-          vit_status_name(status), why.text, vit_status_name(want));
-    CHECK(strstr(why.text, says), "%s: the message does not say %s: %s", what, says, why.text);
-    vit_close(model);
-    free(copy);
-}
-
 #define CLASS "\"cls_token\":[\"cls_token\"]"
 static const struct spoiled LIES[] = {
     {"a true map", "", "", VIT_OK, ""},
@@ -266,13 +251,13 @@ TEST("a map that lies is refused by a message, and a harmless one is not") {
     write_map(map, "", "");
     for (size_t i = 0; i < sizeof LIES / sizeof *LIES; i++) {
         const char *spoiled = replaced(map, LIES[i].from, LIES[i].to);
-        expect_map(LIES[i].what, &f, CONFIG, spoiled, strlen(spoiled), LIES[i].status,
-                   LIES[i].says);
+        expect_mapped(LIES[i].what, &f, CONFIG, spoiled, strlen(spoiled), LIES[i].status,
+                      LIES[i].says);
     }
-    expect_map("a list", &f, CONFIG, "[]", 2, VIT_BAD_ARGUMENT, "JSON object");
-    expect_map("nothing", &f, CONFIG, "", 0, VIT_BAD_ARGUMENT, "JSON object");
+    expect_mapped("a list", &f, CONFIG, "[]", 2, VIT_BAD_ARGUMENT, "JSON object");
+    expect_mapped("nothing", &f, CONFIG, "", 0, VIT_BAD_ARGUMENT, "JSON object");
     for (size_t size = 0; size < strlen(map); size++)
-        expect_map("half a map", &f, CONFIG, map, size, VIT_BAD_ARGUMENT, "map");
+        expect_mapped("half a map", &f, CONFIG, map, size, VIT_BAD_ARGUMENT, "map");
     free(f.bytes);
 }
 
@@ -281,14 +266,15 @@ TEST("a tensor that the config does not need must be skipped, or is named with i
     struct file f = file_of(CONFIG);
     strcpy(config, replaced(CONFIG, "\"final_norm\":true", "\"final_norm\":false"));
     write_map(map, "", "");
-    expect_map("a norm too many", &f, config, map, strlen(map), VIT_BAD_TENSOR,
-               "\"norm.bias\": is not part of the model that the config describes; names are as in "
-               "a test");
+    expect_mapped(
+        "a norm too many", &f, config, map, strlen(map), VIT_BAD_TENSOR,
+        "\"norm.bias\": is not part of the model that the config describes; names are as in "
+        "a test");
     write_map(map, "", "\"norm.weight\":[\"x\"],\"norm.bias\":[\"y\"]");
     strcpy(map, replaced(map, "\"skipped\":[", "\"skipped\":[\"norm.bias\",\"norm.weight\""));
-    expect_map("both skipped", &f, config, map, strlen(map), VIT_OK, "");
+    expect_mapped("both skipped", &f, config, map, strlen(map), VIT_OK, "");
     strcpy(map, replaced(map, "\"norm.bias\",", ""));
-    expect_map("one skipped", &f, config, map, strlen(map), VIT_BAD_TENSOR, "\"norm.bias\"");
+    expect_mapped("one skipped", &f, config, map, strlen(map), VIT_BAD_TENSOR, "\"norm.bias\"");
     free(f.bytes);
 }
 
@@ -297,13 +283,13 @@ TEST("a strict map takes no other dimensions of 1, and its messages are short") 
     size_t data_size = write_header(header, CONFIG, SIZE_MAX);
     struct file f = pack_file(replaced(header, "[1,1,4]", "[4]"), data_size);
     write_map(map, "", "");
-    expect_map("(4)", &f, CONFIG, map, strlen(map), VIT_OK, "");
+    expect_mapped("(4)", &f, CONFIG, map, strlen(map), VIT_OK, "");
     strcpy(map, replaced(map, "\"strict\":false", "\"strict\":true"));
-    expect_map("(4), strict", &f, CONFIG, map, strlen(map), VIT_BAD_TENSOR,
-               "\"cls_token\": expected shape (1,1,4), got (4)");
+    expect_mapped("(4), strict", &f, CONFIG, map, strlen(map), VIT_BAD_TENSOR,
+                  "\"cls_token\": expected shape (1,1,4), got (4)");
     strcpy(map, replaced(map, CLASS, "\"cls_token\":[\"class\"]"));
-    expect_map("missing, strict", &f, CONFIG, map, strlen(map), VIT_BAD_TENSOR,
-               "tensor \"class\": is missing; expected shape (1,1,4)");
+    expect_mapped("missing, strict", &f, CONFIG, map, strlen(map), VIT_BAD_TENSOR,
+                  "tensor \"class\": is missing; expected shape (1,1,4)");
     free(f.bytes);
 }
 
@@ -337,7 +323,7 @@ TEST("a map may be long, but not of a million entries or of endless names") {
     struct file f = file_of(CONFIG);
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         char *map = long_map(CASES[i].count, CASES[i].name_size);
-        expect_map("a long map", &f, CONFIG, map, strlen(map), CASES[i].status, CASES[i].says);
+        expect_mapped("a long map", &f, CONFIG, map, strlen(map), CASES[i].status, CASES[i].says);
         free(map);
     }
     free(f.bytes);
