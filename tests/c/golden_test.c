@@ -65,6 +65,17 @@ static vit_model *open_model(const struct golden *g, const struct vit_kernels *k
     return model;
 }
 
+/* Checks each file, with every kernel table. */
+static void each_golden(const char *const *names, size_t count,
+                        void (*check)(const struct golden *, const struct vit_kernels *)) {
+    for (size_t i = 0; i < count; i++) {
+        struct golden g;
+        if (!golden_open(&g, names[i])) continue;
+        EACH_KERNELS(k) check(&g, k);
+        golden_close(&g);
+    }
+}
+
 /* ---- Forward ------------------------------------------------------------ */
 
 static void check_forward(const struct golden *g, const struct vit_kernels *kernels) {
@@ -83,19 +94,16 @@ static void check_forward(const struct golden *g, const struct vit_kernels *kern
 
 TEST("every kernel table gives PyTorch's logits, attention, hidden and final tokens") {
     REQUIRE(kernels_at(0), "no kernel table is compiled in");
-    for (size_t i = 0; i < NAMES_COUNT; i++) {
-        struct golden g;
-        if (!golden_open(&g, NAMES[i])) continue;
-        EACH_KERNELS(k) check_forward(&g, k);
-        golden_close(&g);
-    }
+    each_golden(NAMES, NAMES_COUNT, check_forward);
 }
 
 static void to_floats(float *out, const double *x, size_t n) {
     for (size_t i = 0; i < n; i++) out[i] = (float)x[i];
 }
 
-static void check_twin(const struct golden *g, vit_model *model) {
+static void check_twin(const struct golden *g, const struct vit_kernels *kernels) {
+    vit_model *model = kernels == unpacked_kernels() ? open_model(g, kernels) : NULL;
+    if (!model) return;
     struct twin t = twin_open(model);
     struct outputs o = new_outputs(&t.c, BATCH);
     size_t pixels = image_floats(&t.c);
@@ -118,30 +126,16 @@ static void check_twin(const struct golden *g, vit_model *model) {
     outputs_free(&o);
     free(images);
     twin_close(&t);
+    vit_close(model);
 }
 
 TEST("the double-precision twin, our other oracle, agrees with PyTorch to the last bits") {
-    const struct vit_kernels *kernels = unpacked_kernels();
-    for (size_t i = 0; i < NAMES_COUNT; i++) {
-        struct golden g;
-        if (!golden_open(&g, NAMES[i])) continue;
-        vit_model *model = open_model(&g, kernels);
-        if (model) check_twin(&g, model);
-        vit_close(model);
-        golden_close(&g);
-    }
+    each_golden(NAMES, NAMES_COUNT, check_twin);
 }
 
 TEST("every kernel table and the twin give PyTorch's classes and boxes") {
-    for (size_t i = 0; i < OBJECTS_COUNT; i++) {
-        struct golden g;
-        if (!golden_open(&g, OBJECTS[i])) continue;
-        EACH_KERNELS(k) check_forward(&g, k);
-        vit_model *model = open_model(&g, unpacked_kernels());
-        if (model) check_twin(&g, model);
-        vit_close(model);
-        golden_close(&g);
-    }
+    each_golden(OBJECTS, OBJECTS_COUNT, check_forward);
+    each_golden(OBJECTS, OBJECTS_COUNT, check_twin);
 }
 
 /* The prefix's rows of the last layer of `attention`. */
@@ -175,12 +169,7 @@ static void check_views(const struct golden *g, const struct vit_kernels *kernel
 }
 
 TEST("the views of detection tokens are their rows of the last layer's attention") {
-    for (size_t i = 0; i < OBJECTS_COUNT; i++) {
-        struct golden g;
-        if (!golden_open(&g, OBJECTS[i])) continue;
-        EACH_KERNELS(k) check_views(&g, k);
-        golden_close(&g);
-    }
+    each_golden(OBJECTS, OBJECTS_COUNT, check_views);
 }
 
 TEST("the labels of a config are unescaped") {
@@ -200,8 +189,9 @@ TEST("the labels of a config are unescaped") {
 /* ---- Backward ----------------------------------------------------------- */
 
 /* Compares loss, dlogits and every tensor's gradient of one golden batch. */
-static void check_gradients(const struct golden *g, const struct vit_kernels *kernels,
-                            vit_model *model) {
+static void check_gradients(const struct golden *g, const struct vit_kernels *kernels) {
+    vit_model *model = kernels->packed ? NULL : open_model(g, kernels);
+    if (!model || vit_untrainable(vit_model_config(model))) return vit_close(model);
     const vit_config *c = vit_model_config(model);
     size_t count, K = c->classes, n = BATCH * K, size = vit_tape_size(model, BATCH);
     CHECK(vit_parameters(model, &count), "%s: unpacked, yet no parameters", g->name);
@@ -235,18 +225,9 @@ static void check_gradients(const struct golden *g, const struct vit_kernels *ke
     }
     guarded_free(logits), guarded_free(dlogits), guarded_free(gradient);
     free(images), free(labels), free(smoothing), free(memory);
+    vit_close(model);
 }
 
 TEST("every tensor's gradient is PyTorch's") {
-    EACH_KERNELS(k) {
-        if (k->packed) continue;
-        for (size_t i = 0; i < NAMES_COUNT; i++) {
-            struct golden g;
-            if (!golden_open(&g, NAMES[i])) continue;
-            vit_model *model = open_model(&g, k);
-            if (model && !vit_untrainable(vit_model_config(model))) check_gradients(&g, k, model);
-            vit_close(model);
-            golden_close(&g);
-        }
-    }
+    each_golden(NAMES, NAMES_COUNT, check_gradients);
 }
