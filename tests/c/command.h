@@ -37,6 +37,14 @@ __attribute__((format(printf, 1, 2))) static inline int vit(const char *format, 
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+/* For `vit` and calls of it: what a run ends with and what it says. */
+#define CHECK_SAYS(call, code, words)                                                              \
+    do {                                                                                           \
+        int code_ = (call);                                                                        \
+        CHECK(code_ == (code) && strstr(said, words), "not %d with \"%s\" but %d: %s", code,       \
+              words, code_, said);                                                                 \
+    } while (0)
+
 /* Writes an IDX file of `count` square images of that side, or of labels if it is 0. */
 static inline void put_idx(const char *name, size_t count, size_t side, const uint8_t *items) {
     uint8_t low = (uint8_t)count, high = (uint8_t)(count >> 8), edge = (uint8_t)side;

@@ -169,17 +169,14 @@ TEST("vit calibrate refuses wrong options and files with a message, and writes n
         CHECK(code == BAD[i].code && strstr(said, BAD[i].says), "%s: %d: %s", BAD[i].more, code,
               said);
     }
-    int code = calibrate(file_at("none"), out, "");
-    CHECK(code == 1 && strstr(said, "No such file"), "no file: %d: %s", code, said);
-    code = calibrate(MODEL, file_at("none/x"), "--first 40");
-    CHECK(code == 1 && strstr(said, "cannot be written"), "no folder: %d: %s", code, said);
+    CHECK_SAYS(calibrate(file_at("none"), out, ""), 1, "No such file");
+    CHECK_SAYS(calibrate(MODEL, file_at("none/x"), "--first 40"), 1, "cannot be written");
     static const uint8_t paper[2 * 28 * 28], labels[] = {0, NO_CLASS};
     put_idx("paper.idx", 2, 28, paper);
     put_idx("none.idx", 2, 0, labels);
-    code = vit("calibrate --model %s --out %s --images %s --labels %s", DOUBTING, out,
-               file_at("paper.idx"), file_at("none.idx"));
-    CHECK(code == 1 && strstr(said, "expected images that show a class, but some show none"),
-          "%d: %s", code, said);
+    CHECK_SAYS(vit("calibrate --model %s --out %s --images %s --labels %s", DOUBTING, out,
+                   file_at("paper.idx"), file_at("none.idx")),
+               1, "expected images that show a class, but some show none");
     CHECK(!exists(out) && !exists(file_at("refused.safetensors.part")), "something is written");
 }
 
@@ -319,9 +316,8 @@ TEST("vit calibrate refuses wrong --points with a message, and writes nothing") 
                   strstr(said, BAD[i]),
               "%s: %d: %s", BAD[i], code, said);
     }
-    int code = calibrate(MODEL, out, "--points 0.5");
-    CHECK(code == 1 && strstr(said, "--points: expected --strokes FILE with it"), "%d: %s", code,
-          said);
+    CHECK_SAYS(calibrate(MODEL, out, "--points 0.5"), 1,
+               "--points: expected --strokes FILE with it");
     CHECK(calibrate_stem(out, strokes, "--points ''") == 2, "an empty value: %s", said);
     CHECK(!exists(out), "something is written");
 }
@@ -337,7 +333,6 @@ TEST("vit calibrate --strokes counts only the drawings of the writers for valida
     REQUIRE(calibrate(MODEL, file_at("calibrated.safetensors"), more) == 0, "%s", said);
     REQUIRE(told_answers(&right, &wrong), "%s", said);
     CHECK(right + wrong == COUNT + 2, "writers 4 and 14: %zu and %zu answers", right, wrong);
-    CHECK(calibrate(MODEL, file_at("calibrated.safetensors"), "--strokes /nowhere") == 1 &&
-              strstr(said, "No such file"),
-          "%s", said);
+    CHECK_SAYS(calibrate(MODEL, file_at("calibrated.safetensors"), "--strokes /nowhere"), 1,
+               "No such file");
 }

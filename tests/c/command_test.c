@@ -60,19 +60,13 @@ TEST("the shipped int8 model has the bytes that vit quantize makes of the shippe
 TEST("vit quantize refuses wrong options and files with a message, and writes nothing") {
     const char *out = file_at("refused.safetensors"), *int8 = file_at("int8.safetensors");
     vit("quantize --model %s --out %s", MODEL, int8);
-    int code = vit("quantize --model %s --out %s", int8, out);
-    CHECK(code == 1 && strstr(said, "int8 already"), "int8 again: %d: %s", code, said);
-    code = vit("quantize --model %s.not --out %s", MODEL, out);
-    CHECK(code == 1 && strstr(said, "No such file"), "no file: %d: %s", code, said);
-    code = vit("quantize --model %s/make.py --out %s", GOLDEN_DIR, out);
-    CHECK(code == 1 && strstr(said, "safetensors"), "another file: %d: %s", code, said);
-    code = vit("quantize --model %s --out %s/none/x", MODEL, scratch_path(""));
-    CHECK(code == 1 && strstr(said, "cannot be written"), "no folder: %d: %s", code, said);
-    code = vit("quantize --model %s", MODEL);
-    CHECK(code == 2 && strstr(said, "--out"), "no --out: %d: %s", code, said);
-    code = vit("quantize --help");
-    CHECK(code == 0 && strstr(said, "vit quantize --model MODEL --out MODEL"), "%d: %s", code,
-          said);
+    CHECK_SAYS(vit("quantize --model %s --out %s", int8, out), 1, "int8 already");
+    CHECK_SAYS(vit("quantize --model %s.not --out %s", MODEL, out), 1, "No such file");
+    CHECK_SAYS(vit("quantize --model %s/make.py --out %s", GOLDEN_DIR, out), 1, "safetensors");
+    CHECK_SAYS(vit("quantize --model %s --out %s/none/x", MODEL, scratch_path("")), 1,
+               "cannot be written");
+    CHECK_SAYS(vit("quantize --model %s", MODEL), 2, "--out");
+    CHECK_SAYS(vit("quantize --help"), 0, "vit quantize --model MODEL --out MODEL");
     CHECK(!exists(out) && !exists(file_at("refused.safetensors.part")), "something is written");
 }
 
@@ -120,9 +114,9 @@ TEST("vit train does not start from an int8 model") {
     put_training_data();
     const char *recipe = file_at("recipe.json"), *int8 = file_at("int8.safetensors");
     vit("quantize --model %s --out %s", MODEL, int8);
-    int code = vit("train --data %s --recipe %s --init %s --out %s --epochs 1", scratch_path(""),
-                   recipe, int8, file_at("trained.safetensors"));
-    CHECK(code == 1 && strstr(said, "got an int8 one"), "%d: %s", code, said);
+    CHECK_SAYS(vit("train --data %s --recipe %s --init %s --out %s --epochs 1", scratch_path(""),
+                   recipe, int8, file_at("trained.safetensors")),
+               1, "got an int8 one");
     CHECK(!exists(file_at("trained.safetensors")), "a model was trained");
 }
 
@@ -138,15 +132,12 @@ static int train_with(const char *key, const char *options) {
 }
 
 TEST("vit train names the option that the recipe needs, or that it has no use for") {
-    int code = train_with("\"drawings\": 1", "");
-    CHECK(code == 1 && strstr(said, "drawings: expected a file of them (--strokes)"), "%d: %s",
-          code, said);
-    code = train_with("\"distillation\": 0.5", "");
-    CHECK(code == 1 && strstr(said, "expected a model to learn from (--teacher)"), "%d: %s", code,
-          said);
-    code = train_with("\"distillation\": 0", "--teacher x");
-    CHECK(code == 1 && strstr(said, "--teacher: expected a recipe with distillation above 0"),
-          "%d: %s", code, said);
+    CHECK_SAYS(train_with("\"drawings\": 1", ""), 1,
+               "drawings: expected a file of them (--strokes)");
+    CHECK_SAYS(train_with("\"distillation\": 0.5", ""), 1,
+               "expected a model to learn from (--teacher)");
+    CHECK_SAYS(train_with("\"distillation\": 0", "--teacher x"), 1,
+               "--teacher: expected a recipe with distillation above 0");
     CHECK(!exists(file_at("trained.safetensors")), "a model was trained");
 }
 
@@ -160,16 +151,12 @@ TEST("vit eval --strokes classifies the drawings of the chosen writers") {
     put_file(file_at("ones.jsonl"), text, strlen(text));
     const char *ones = file_at("ones.jsonl"),
                *model = GOLDEN_DIR "/../../weights/digits.safetensors";
-    int code = vit("eval --model %s --strokes %s", model, ones);
-    CHECK(code == 0 && strstr(said, "accuracy: 1.0000 (10/10)\n"), "%d: %s", code, said);
-    code = vit("eval --model %s --strokes %s --writers held-out", model, ones);
-    CHECK(code == 0 && strstr(said, "accuracy: 1.0000 (2/2)\n"), "%d: %s", code, said);
-    code = vit("eval --model %s --strokes %s --writers some", model, ones);
-    CHECK(code == 1 && strstr(said, "held-out, got some"), "%d: %s", code, said);
-    code = vit("eval --model %s --strokes %s --images %s", model, ones, ones);
-    CHECK(code == 1 && strstr(said, "either"), "%d: %s", code, said);
-    code = vit("eval --model %s", model);
-    CHECK(code == 1 && strstr(said, "--strokes"), "%d: %s", code, said);
-    code = vit("eval --model %s --strokes %s", MODEL, ones);
-    CHECK(code == 1 && strstr(said, "whose `prepare` is digit"), "%d: %s", code, said);
+    CHECK_SAYS(vit("eval --model %s --strokes %s", model, ones), 0, "accuracy: 1.0000 (10/10)\n");
+    CHECK_SAYS(vit("eval --model %s --strokes %s --writers held-out", model, ones), 0,
+               "accuracy: 1.0000 (2/2)\n");
+    CHECK_SAYS(vit("eval --model %s --strokes %s --writers some", model, ones), 1,
+               "held-out, got some");
+    CHECK_SAYS(vit("eval --model %s --strokes %s --images %s", model, ones, ones), 1, "either");
+    CHECK_SAYS(vit("eval --model %s", model), 1, "--strokes");
+    CHECK_SAYS(vit("eval --model %s --strokes %s", MODEL, ones), 1, "whose `prepare` is digit");
 }
