@@ -1,4 +1,5 @@
 // The time from a script's first statement to its first prediction, including the library's import.
+import { pairRow } from "./contest.mjs";
 import { largestDifference, median } from "./figures.mjs";
 import { drawings } from "./models.mjs";
 import { forms, toOnnx } from "./onnx.mjs";
@@ -61,18 +62,5 @@ export async function startUp({ config }, urls, run, { startUps, variant }) {
     }
   }
   const [peer] = peers.toSorted((a, b) => median(a.times) - median(b.times));
-  return {
-    row: "start-up",
-    precision: "f32",
-    batch: 1,
-    threads: 1,
-    ours_ms: median(ours.times),
-    ours_best_ms: Math.min(...ours.times),
-    peer: "onnxruntime-web",
-    peer_form: peer.form,
-    peer_ms: median(peer.times),
-    peer_best_ms: Math.min(...peer.times),
-    ratio: median(peer.times) / median(ours.times),
-    gflops: null,
-  };
+  return pairRow({ row: "start-up", side: ours, peer, against: "onnxruntime-web", gflops: null }, { precision: "f32", batch: 1 });
 }
