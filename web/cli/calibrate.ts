@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { withKeys } from "../base/safetensors.mjs";
 import { reason } from "../errors.ts";
-import { modelOptions, type PlainCommand, weightsOf, withModel } from "./command.ts";
+import { jsonOf, modelOptions, type PlainCommand, weightsOf, withModel } from "./command.ts";
 import { answersOf, DATA_OPTIONS, readDataSource } from "./answers.ts";
 import { decimal, textOf, whole } from "./options.ts";
 import { checkOut, readOut, writeWhole } from "./output.ts";
@@ -45,7 +45,7 @@ export const calibrate: PlainCommand = {
           throw new Error(`images: expected some that the model classifies right, got none of the ${wrong.count} right`);
         }
         await writeWhole(out, withKeys(file, { temperature, uncertain_below }));
-        if (values["json"] || values["ndjson"]) {
+        if (jsonOf(values).json) {
           terminal.printJson({ out, temperature, uncertain_below, calibrationError: { before, after }, right, wrong });
           return true;
         }

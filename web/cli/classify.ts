@@ -1,5 +1,5 @@
 import { type Classification, type ClassifyOptions, type Vit, VitError } from "vitrine";
-import { type PhotoCommand, refusal } from "./command.ts";
+import { jsonOf, type PhotoCommand, refusal } from "./command.ts";
 import { SHARD_OPTION, SIZE_OPTION, sizeOf, textOf, whole } from "./options.ts";
 import { type PhotoResult, withoutName } from "./photos.ts";
 import type { Terminal } from "./terminal.ts";
@@ -25,8 +25,7 @@ export const classify: PhotoCommand = {
     ...SHARD_OPTION,
   },
   plan(values, files) {
-    const lines = values["ndjson"] === true;
-    const json = lines || values["json"] === true;
+    const { json, lines } = jsonOf(values);
     const top = textOf(values, "top");
     const topK = top === undefined ? (json ? DEFAULT_JSON : DEFAULT_LINES) : whole("--top", top, 1);
     const labels = textOf(values, "labels")?.split(",").map((text) => text.trim());

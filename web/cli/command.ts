@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { type LoadOptions, Vit, VitError, type WeightsSource } from "vitrine";
 import type { Signals } from "./interrupt.ts";
 import { type Options, oneOf, textOf, type Values, whole } from "./options.ts";
-import type { Photos } from "./photos.ts";
+import { type Photos, type PhotoResult, withoutName } from "./photos.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** What every command works with. */
@@ -102,6 +102,36 @@ export async function withModel(
   } finally {
     vit.dispose();
   }
+}
+
+/** Whether a command line wants JSON, and then whether a line for each photo. */
+export function jsonOf(values: Values): { readonly json: boolean; readonly lines: boolean } {
+  const lines = values["ndjson"] === true;
+  return { lines, json: lines || values["json"] === true };
+}
+
+/** Reports on each photo, in JSON or by `print`. Resolves to true if every photo succeeded. */
+export async function reportEach<Report extends { readonly file: string; readonly error?: string }>(
+  { photos, terminal }: Tools,
+  files: readonly string[],
+  { json, lines }: ReturnType<typeof jsonOf>,
+  look: (read: Extract<PhotoResult, { photo: unknown }>, index: number) => Promise<Report>,
+  print: (report: Report) => void = () => {},
+): Promise<boolean> {
+  const reports: (Report | { readonly file: string; readonly error: string })[] = [];
+  for await (const group of photos.groups(files)) {
+    for (const read of group) {
+      terminal.status(`${reports.length}/${files.length} photos`);
+      const report = "error" in read ? read : await look(read, reports.length)
+        .catch((error: unknown) => ({ file: read.file, error: withoutName(refusal(error)) }));
+      if (report.error !== undefined) terminal.complain(`${report.file}: ${report.error}`);
+      else if (!json) print(report as Report);
+      if (lines) terminal.printLine(report);
+      reports.push(report);
+    }
+  }
+  if (json && !lines) terminal.printJson(reports);
+  return reports.every(({ error }) => error === undefined);
 }
 
 /** Returns the error of a photo that the model refuses. Throws any other; that ends the command. */

@@ -1,9 +1,9 @@
-import { type DetectedObject, type Detection, type DetectOptions, VitError } from "vitrine";
-import { type PhotoCommand, refusal, type Tools } from "./command.ts";
+import type { DetectedObject, Detection, DetectOptions } from "vitrine";
+import { jsonOf, type PhotoCommand, reportEach, type Tools } from "./command.ts";
 import { SIZE_OPTION, sizeOf, textOf, UsageError, whole } from "./options.ts";
 import { isFolder, makeFolder, outputsOf, writeWhole } from "./output.ts";
 import { overlay } from "./overlay.ts";
-import { type PhotoResult, withoutName } from "./photos.ts";
+import type { Photo } from "./photos.ts";
 
 /** One photo's objects in the JSON output, or its error. */
 interface Report extends Partial<Pick<Detection, "grid" | "size" | "placement" | "milliseconds">> {
@@ -31,11 +31,10 @@ export const detect: PhotoCommand = {
     ...SIZE_OPTION,
   },
   plan(values, files) {
-    const lines = values["ndjson"] === true;
-    const json = lines || values["json"] === true;
+    const format = jsonOf(values);
     const out = textOf(values, "out"), object = textOf(values, "object");
     if (object !== undefined && out === undefined) throw new UsageError("--object: expected --out beside it, got none");
-    if (values["maps"] && !json) throw new UsageError("--maps: expected --json or --ndjson beside it, got neither");
+    if (values["maps"] && !format.json) throw new UsageError("--maps: expected --json or --ndjson beside it, got neither");
     const only = object === undefined ? undefined : whole("--object", object, 0);
     const threshold = shareOf(textOf(values, "threshold"));
     const options = { ...(threshold !== undefined && { threshold }), ...sizeOf(values) };
@@ -44,22 +43,11 @@ export const detect: PhotoCommand = {
     return async (tools) => {
       const { terminal } = tools;
       if (out !== undefined && isFolder(out)) await makeFolder(out);
-      const reports: Report[] = [];
-      for await (const group of tools.photos.groups(files)) {
-        for (const read of group) {
-          terminal.status(`${reports.length}/${files.length} photos`);
-          const report = await find(tools, plan, read, outputs[reports.length]);
-          if (report.error !== undefined) terminal.complain(`${report.file}: ${report.error}`);
-          if (lines) terminal.printLine(report);
-          for (const { label, p, box } of json ? [] : report.objects ?? []) {
-            const sides = [box.left, box.top, box.width, box.height].map((side) => side.toFixed(1));
-            terminal.printRow([report.file, label, p.toFixed(4), ...sides]);
-          }
-          reports.push(report);
-        }
-      }
-      if (json && !lines) terminal.printJson(reports);
-      return reports.every(({ error }) => error === undefined);
+      const print = ({ file, objects = [] }: Report) => objects.forEach(({ label, p, box }) => {
+        const sides = [box.left, box.top, box.width, box.height].map((side) => side.toFixed(1));
+        terminal.printRow([file, label, p.toFixed(4), ...sides]);
+      });
+      return reportEach(tools, files, format, ({ file, photo }, index) => find(tools, plan, file, photo, outputs[index]), print);
     };
   },
 };
@@ -71,11 +59,8 @@ function shareOf(text: string | undefined): number | undefined {
   throw new UsageError(`--threshold: expected 0 to 1, got "${text}"`);
 }
 
-async function find(tools: Tools, { options, only, maps }: Plan, read: PhotoResult, out?: string): Promise<Report> {
-  if ("error" in read) return read;
-  const { file, photo } = read;
-  const found = await tools.vit.detect(photo, options).catch(refusal);
-  if (found instanceof VitError) return { file, error: withoutName(found) };
+async function find(tools: Tools, { options, only, maps }: Plan, file: string, photo: Photo, out?: string): Promise<Report> {
+  const found = await tools.vit.detect(photo, options);
   const { objects, grid, size, placement, milliseconds } = found;
   if (only !== undefined && only >= objects.length) {
     return { file, error: `--object: expected one of the ${objects.length} objects, counted from 0, got ${only}` };

@@ -1,5 +1,5 @@
 import type { Embedding, EmbedOptions } from "vitrine";
-import type { PhotoCommand, Tools } from "./command.ts";
+import { jsonOf, type PhotoCommand, type Tools } from "./command.ts";
 import { bytesOf, npyHeader } from "./npy.ts";
 import { oneOf, SHARD_OPTION, SIZE_OPTION, sizeOf, textOf, UsageError } from "./options.ts";
 import { OutputFile } from "./output.ts";
@@ -29,8 +29,7 @@ export const embed: PhotoCommand = {
     const kind = oneOf("--what", textOf(values, "what") ?? VECTORS[0], VECTORS);
     const options = sizeOf(values);
     const out = textOf(values, "out");
-    const lines = values["ndjson"] === true;
-    const json = lines || values["json"] === true;
+    const { json, lines } = jsonOf(values);
     if (out === undefined && !json) {
       throw new UsageError("--out: expected a file such as vectors.npy, got none; name one or use --json");
     }

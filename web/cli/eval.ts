@@ -1,4 +1,4 @@
-import { modelOptions, type PlainCommand, withModel } from "./command.ts";
+import { jsonOf, modelOptions, type PlainCommand, withModel } from "./command.ts";
 import type { Answers } from "vitrine/train";
 import { answersOf, DATA_OPTIONS, readDataSource } from "./answers.ts";
 import { fixed, type Terminal } from "./terminal.ts";
@@ -29,7 +29,7 @@ export const evaluate: PlainCommand = {
       const { loss, calibrationError, accuracy, right, wrong } = await score(answers, { temperature, variant, worker: true });
       const correct = right.count, count = correct + wrong.count;
       const confusion = values["confusion"] ? confusionOf(answers, classes) : undefined;
-      if (values["json"] || values["ndjson"]) {
+      if (jsonOf(values).json) {
         terminal.printJson({ loss, calibrationError, accuracy, correct, count, ...(confusion && { labels, confusion }) });
         return true;
       }

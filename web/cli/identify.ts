@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { type ImageInput, Vit, VitError } from "vitrine";
 import { parseObject } from "../base/json.ts";
-import { modelOptions, type PlainCommand } from "./command.ts";
+import { jsonOf, modelOptions, type PlainCommand } from "./command.ts";
 import { openHeldOutFolders } from "./folders.ts";
 import { textOf, UsageError } from "./options.ts";
 import type { Photo } from "./photos.ts";
@@ -50,7 +50,7 @@ export const identify: PlainCommand = {
       terminal.status("");
       ranking.sort((a, b) => b.right - a.right);
       if (ranking.length === 0) throw new Error(`${path}: expected photos that the model can read, got none; set prepare with --config`);
-      if (values["json"] || values["ndjson"]) terminal.printJson({ count: photos.length, ranking });
+      if (jsonOf(values).json) terminal.printJson({ count: photos.length, ranking });
       else for (const { config, right } of ranking.slice(0, MOST_SHOWN)) terminal.printRow([`${right}/${photos.length}`, JSON.stringify(config)]);
       terminal.complain("labels only rank, and a wrong answer can come first: images with their logits settle it (examples of Vit.load)");
       return true;

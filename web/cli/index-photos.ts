@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { type Embedding, Index, type Vit, VitError } from "vitrine";
 import { reason } from "../errors.ts";
-import { type PhotoCommand, refusal, type Tools } from "./command.ts";
+import { jsonOf, type PhotoCommand, refusal, type Tools } from "./command.ts";
 import { Interrupted } from "./interrupt.ts";
 import { SHARD_OPTION, UsageError } from "./options.ts";
 import { checkOut, readOut, writeWhole } from "./output.ts";
@@ -50,7 +50,7 @@ export const index: PhotoCommand = {
         all.merge(more);
       }
       await writeWhole(out, all.save());
-      if (values["json"] || values["ndjson"]) terminal.printJson({ out, count: all.size, indexes });
+      if (jsonOf(values).json) terminal.printJson({ out, count: all.size, indexes });
       else terminal.printRow([`${out}: ${all.size} photos`]);
       return true;
     };

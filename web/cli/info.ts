@@ -1,6 +1,6 @@
 import type { Mapping, Vit } from "vitrine";
-import type { ModelCommand } from "./command.ts";
-import { UsageError, type Values } from "./options.ts";
+import { jsonOf, type ModelCommand } from "./command.ts";
+import { UsageError } from "./options.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** A line shows at most this many names; JSON has all. */
@@ -16,20 +16,18 @@ export const info: ModelCommand = {
     }
     return async ({ vit, terminal }) => {
       const { family, assumed, skipped, mapping, config } = vit;
-      if (isJson(values)) terminal.printJson({ family, assumed, skipped, config, map: mapping });
+      if (jsonOf(values).json) terminal.printJson({ family, assumed, skipped, config, map: mapping });
       else printInfo(terminal, vit);
       return true;
     };
   },
   refused(values, { questions, mapping }, terminal) {
     if (!questions) return;
-    if (isJson(values)) return terminal.printJson({ questions, map: mapping });
+    if (jsonOf(values).json) return terminal.printJson({ questions, map: mapping });
     for (const question of questions) terminal.printRow([`${question.key}: ${question.values.map(String).join(" or ") || "[rows, columns]"}`]);
     printMapping(terminal, mapping);
   },
 };
-
-const isJson = (values: Values) => Boolean(values["json"] || values["ndjson"]);
 
 function printInfo(terminal: Terminal, { family, assumed, skipped, mapping, config }: Vit): void {
   terminal.printRow([`family: ${family}`]);

@@ -1,4 +1,4 @@
-import { modelOptions, type PlainCommand } from "./command.ts";
+import { jsonOf, modelOptions, type PlainCommand } from "./command.ts";
 import { checkOut, readOut, writeWhole } from "./output.ts";
 
 export const quantize: PlainCommand = {
@@ -21,7 +21,7 @@ export const quantize: PlainCommand = {
       };
       const bytes = await quantize(source, { variant, worker: true, onProgress });
       await writeWhole(out, bytes);
-      if (values["json"] || values["ndjson"]) terminal.printJson({ out, bytes: bytes.length, before: size });
+      if (jsonOf(values).json) terminal.printJson({ out, bytes: bytes.length, before: size });
       else terminal.printRow([`${out}: ${bytes.length} bytes instead of ${size}`]);
       return true;
     };

@@ -1,13 +1,6 @@
-import { type ReadOptions, type ReadResult, VitError } from "vitrine";
-import { type PhotoCommand, refusal, type Tools } from "./command.ts";
+import type { ReadOptions } from "vitrine";
+import { jsonOf, type PhotoCommand, reportEach } from "./command.ts";
 import { type Options, SIZE_OPTION, sizeOf, textOf, type Values, whole } from "./options.ts";
-import { type PhotoResult, withoutName } from "./photos.ts";
-
-/** One photo's text in the JSON output, or its error. */
-interface Report extends Partial<Pick<ReadResult, "text" | "tokens" | "milliseconds">> {
-  readonly file: string;
-  readonly error?: string;
-}
 
 const WRITING: Options = {
   "max-tokens": { value: "N", help: "the most tokens of a text; as the model's own settings say by default" },
@@ -20,25 +13,11 @@ export const read: PhotoCommand = {
   operand: "PHOTO …",
   options: { ...WRITING, ...SIZE_OPTION },
   plan(values, files) {
-    const lines = values["ndjson"] === true;
-    const json = lines || values["json"] === true;
     const options = optionsOf(values);
-    return async (tools) => {
-      const { terminal } = tools;
-      const reports: Report[] = [];
-      for await (const group of tools.photos.groups(files)) {
-        for (const photo of group) {
-          terminal.status(`${reports.length}/${files.length} photos`);
-          const report = await write(tools, options, photo);
-          if (report.error !== undefined) terminal.complain(`${report.file}: ${report.error}`);
-          if (lines) terminal.printLine(report);
-          else if (!json && report.tokens) terminal.printRow([report.file, report.text || report.tokens.map(({ id }) => id).join(" ")]);
-          reports.push(report);
-        }
-      }
-      if (json && !lines) terminal.printJson(reports);
-      return reports.every(({ error }) => error === undefined);
-    };
+    return (tools) => reportEach(tools, files, jsonOf(values), async ({ file, photo }) => {
+      const { text, tokens, milliseconds } = await tools.vit.read(photo, options);
+      return { file, text, tokens, milliseconds };
+    }, ({ file, text, tokens }) => tools.terminal.printRow([file, text || tokens.map(({ id }) => id).join(" ")]));
   },
 };
 
@@ -55,13 +34,4 @@ function optionsOf(values: Values): ReadOptions {
     ...(start !== undefined && { start: /^\d+$/.test(start) ? Number(start) : start }),
     ...sizeOf(values),
   };
-}
-
-async function write({ vit }: Tools, options: ReadOptions, photo: PhotoResult): Promise<Report> {
-  if ("error" in photo) return photo;
-  const { file } = photo;
-  const result = await vit.read(photo.photo, options).catch(refusal);
-  if (result instanceof VitError) return { file, error: withoutName(result) };
-  const { text, tokens, milliseconds } = result;
-  return { file, text, tokens, milliseconds };
 }

@@ -1,6 +1,6 @@
 /** The command line of train. */
 import type { Freeze } from "vitrine/train";
-import { modelOptions } from "./command.ts";
+import { jsonOf, modelOptions } from "./command.ts";
 import { decimal, type Options, textOf, UsageError, type Values, whole } from "./options.ts";
 import { readOut } from "./output.ts";
 
@@ -65,8 +65,7 @@ export function readArguments(values: Values): TrainArguments {
     share: number("validation", (text) => decimal("--validation", text, 0, MOST_SHARE)),
     seed: number("seed", (text) => whole("--seed", text, 0, Number.MAX_SAFE_INTEGER)),
     fresh: values["fresh"] === true,
-    lines: values["ndjson"] === true,
-    json: values["ndjson"] === true || values["json"] === true,
+    ...jsonOf(values),
     explicit: { threads: values["threads"] !== undefined, variant: values["variant"] !== undefined },
   };
 }
