@@ -224,31 +224,22 @@ test("when a worker dies its running calls reject, and the next call starts anot
     assert.equal(workers.length, 2);
   }));
 
-test("a worker that died while idle is replaced without an error", () =>
-  workersOf(async (workers) => {
-    const vit = await load(modelPath(name), { worker: true });
-    const want = (await vit.classify(image)).logits;
-    workers[0].terminate();
-    await once(workers[0], "exit");
-    assert.deepEqual((await vit.classify(image)).logits, want);
-    assert.equal(workers.length, 2);
-  }));
-
-for (const addressed of [true, false]) {
-  const which = addressed ? "is fetched again from its address" : "without an address is kept";
-
-  test(`a model from a Response ${which} when its worker dies`, (t) =>
+for (const [how, source, times] of [
+  ["is read again from its path", () => modelPath(name), 0],
+  ["from a Response is fetched again from its address", (at) => fetch(at("/model")), 2],
+  ["from a Response without an address is kept", () => new Response(modelBytes(name)), 0],
+]) {
+  test(`a model ${how} when its worker dies while idle`, (t) =>
     workersOf(async (workers) => {
       let asked = 0;
       const send = file(modelBytes(name));
       const at = await serve(t, { "/model": (...call) => (asked++, send(...call)) });
-      const response = addressed ? await fetch(at("/model")) : new Response(modelBytes(name));
-      const vit = await load(response, { worker: true });
+      const vit = await load(await source(at), { worker: true });
       const want = (await vit.classify(image)).logits;
       workers[0].terminate();
       await once(workers[0], "exit");
       assert.deepEqual((await vit.classify(image)).logits, want);
-      assert.equal(asked, addressed ? 2 : 0);
+      assert.deepEqual([asked, workers.length], [times, 2]);
     }));
 }
 

@@ -6,29 +6,13 @@ import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { splitFile } from "../../web/base/safetensors.mjs";
 import { folderOf } from "./folder.mjs";
-import { farthest, golden, modelBytes, PREPROCESSOR, rewritten } from "./golden.mjs";
+import { CONFIG, farthest, golden, modelBytes, PREPROCESSOR, rewritten } from "./golden.mjs";
 import { file, serve } from "./server.mjs";
 import { load, rejects } from "./support.mjs";
 
 const near = 2e-5; // as in tests/c/golden.h
 const vit = "families/vit";
 const weights = modelBytes(vit);
-/** The config that transformers writes for this model. */
-const CONFIG = {
-  architectures: ["ViTForImageClassification"],
-  model_type: "vit",
-  hidden_act: "gelu",
-  hidden_size: 20,
-  id2label: { 0: "a", 1: "b", 2: "c", 3: "d", 4: "e", 5: "f", 6: "g" },
-  image_size: 12,
-  intermediate_size: 30,
-  layer_norm_eps: 1e-12,
-  num_attention_heads: 2,
-  num_channels: 3,
-  num_hidden_layers: 2,
-  patch_size: 4,
-  qkv_bias: true,
-};
 const json = (value) => Buffer.from(JSON.stringify(value));
 
 async function isGolden(model, name) {

@@ -8,7 +8,7 @@ import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { command } from "../../dist/commands.js";
 import { folderOf } from "./folder.mjs";
-import { modelBytes, PREPROCESSOR } from "./golden.mjs";
+import { CONFIG, modelBytes, PREPROCESSOR } from "./golden.mjs";
 
 /** The package that decodes photos, if it is installed. */
 export const sharp = await import("sharp").then((module) => module.default, () => undefined);
@@ -92,19 +92,6 @@ export function checkpoint({ path, write }, { weights = "families/vit", config =
   write("vit/preprocessor_config.json", JSON.stringify(PREPROCESSOR));
   return join(path, "vit");
 }
-
-const CONFIG = {
-  architectures: ["ViTForImageClassification"],
-  model_type: "vit",
-  hidden_size: 20,
-  id2label: Object.fromEntries([..."abcdefg"].entries()),
-  image_size: 12,
-  intermediate_size: 30,
-  num_attention_heads: 2,
-  num_channels: 3,
-  num_hidden_layers: 2,
-  patch_size: 4,
-};
 
 /** The bytes of a picture without symmetry and smooth enough for JPEG. */
 export function picture(width, height, channels) {

@@ -37,7 +37,24 @@ export const names = readdirSync(folder)
   .filter((name) => name.endsWith(".golden.safetensors"))
   .map((name) => name.replace(".golden.safetensors", ""));
 
-/** The way transformers prepares photos for families/vit. */
+/** The config that transformers writes for families/vit. */
+export const CONFIG = {
+  architectures: ["ViTForImageClassification"],
+  model_type: "vit",
+  hidden_act: "gelu",
+  hidden_size: 20,
+  id2label: { 0: "a", 1: "b", 2: "c", 3: "d", 4: "e", 5: "f", 6: "g" },
+  image_size: 12,
+  intermediate_size: 30,
+  layer_norm_eps: 1e-12,
+  num_attention_heads: 2,
+  num_channels: 3,
+  num_hidden_layers: 2,
+  patch_size: 4,
+  qkv_bias: true,
+};
+
+/** The way transformers prepares photos for it. */
 export const PREPROCESSOR = {
   do_normalize: true,
   do_resize: true,
