@@ -198,13 +198,8 @@ class MeanOfAll(VisionTransformer):
         return self.head(self.pooled)
 
 
-class VitPytorchMean(VitPytorch):
+class VitPytorchMean(MeanOfAll, VitPytorch):
     """The mean of vit-pytorch before 1.0, with a norm after it."""
-
-    def forward(self, images):
-        super().forward(images)
-        self.pooled = self.fc_norm(self.tokens.mean(1))
-        return self.head(self.pooled)
 
 
 class RelPosMlp(make.RelPosBias):
