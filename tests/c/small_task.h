@@ -33,6 +33,13 @@ static inline struct recipe recipe_of(const char *json) {
     return recipe;
 }
 
+static inline void expect_bad_recipe(const char *json, const char *words) {
+    struct recipe recipe;
+    vit_error why = {""};
+    CHECK_FAILS(recipe_read(&recipe, json, strlen(json), &why), VIT_BAD_CONFIG, words);
+    recipe_close(&recipe);
+}
+
 /* A horizontal, a vertical and a diagonal bar, each at a random place, with noise. */
 static inline struct data_set make_bars(size_t count) {
     struct data_set data = {

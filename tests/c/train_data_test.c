@@ -317,11 +317,7 @@ static void expect_recipe_refused(const char *from, const char *to, const char *
     const char *at = strstr(RECIPE, from);
     REQUIRE(at, "%s is not in the recipe", from);
     snprintf(json, sizeof json, "%.*s%s%s", (int)(at - RECIPE), RECIPE, to, at + strlen(from));
-    struct recipe recipe;
-    vit_error why = {""};
-    CHECK(recipe_read(&recipe, json, strlen(json), &why) == VIT_BAD_CONFIG, "%s was accepted", to);
-    CHECK(strstr(why.text, words), "%s: the message does not say \"%s\": %s", to, words, why.text);
-    recipe_close(&recipe);
+    expect_bad_recipe(json, words);
 }
 
 TEST("a recipe's unknown keys and values out of range are named") {

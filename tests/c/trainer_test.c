@@ -136,20 +136,16 @@ TEST("a decoder learns to write what its image shows, and a text counts only if 
 
 TEST("a recipe has classes or a decoder, and a decoder's has no key that needs classes") {
     static const char *const KEYS[] = {"drawings", "negatives", "distillation", "mixup", "cutmix"};
-    struct recipe recipe;
-    vit_error why = {""};
     for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
         char key[64];
         snprintf(key, sizeof key, "\"epochs\": 1, \"%s\": 1", KEYS[i]);
-        const char *bad = text_recipe(key);
-        CHECK_FAILS(recipe_read(&recipe, bad, strlen(bad), &why), VIT_BAD_CONFIG, KEYS[i]);
+        expect_bad_recipe(text_recipe(key), KEYS[i]);
     }
-    const char *json = replaced(text_recipe("\"epochs\": 1"), "\"classes\": 0", "\"classes\": 3");
-    CHECK_FAILS(recipe_read(&recipe, json, strlen(json), &why), VIT_BAD_CONFIG,
-                "expected 0 beside a decoder");
-    json = replaced(text_recipe("\"epochs\": 1"), "\"padding\": 5", "\"padding\": 4");
-    CHECK_FAILS(recipe_read(&recipe, json, strlen(json), &why), VIT_BAD_CONFIG,
-                "expected another token than the end, 4");
+    const char *good = text_recipe("\"epochs\": 1");
+    expect_bad_recipe(replaced(good, "\"classes\": 0", "\"classes\": 3"),
+                      "expected 0 beside a decoder");
+    expect_bad_recipe(replaced(good, "\"padding\": 5", "\"padding\": 4"),
+                      "expected another token than the end, 4");
 }
 
 TEST("a decoder does not train on labels, nor a model without one on texts") {
@@ -752,24 +748,18 @@ TEST("with a frozen rest the head alone learns") {
 }
 
 TEST("a recipe freezes at most one block more than its model has") {
-    struct recipe recipe;
-    vit_error why = {""};
-    const char *json = frozen_recipe(RECIPE, 4);
-    CHECK_FAILS(recipe_read(&recipe, json, strlen(json), &why), VIT_BAD_CONFIG,
-                "training key freeze: expected a whole number from 0 to 3, one more "
-                "than the model's depth, got 4");
-    recipe = recipe_of(RECIPE);
+    expect_bad_recipe(frozen_recipe(RECIPE, 4),
+                      "training key freeze: expected a whole number from 0 to 3, one more "
+                      "than the model's depth, got 4");
+    struct recipe recipe = recipe_of(RECIPE);
     CHECK(recipe.freeze == 0, "%zu blocks are frozen by default", recipe.freeze);
     recipe_close(&recipe);
 }
 
 TEST("a recipe for a model without residual connections drops no branch") {
-    struct recipe recipe;
-    vit_error why = {""};
     const char *drops = replaced(RECIPE, "\"depth\"", "\"residual\": false, \"depth\"");
-    CHECK_FAILS(recipe_read(&recipe, drops, strlen(drops), &why), VIT_BAD_CONFIG,
-                "training key drop_path: expected 0 for a model without residual");
-    recipe = recipe_of(replaced(drops, "\"drop_path\": 0.1", "\"drop_path\": 0"));
+    expect_bad_recipe(drops, "training key drop_path: expected 0 for a model without residual");
+    struct recipe recipe = recipe_of(replaced(drops, "\"drop_path\": 0.1", "\"drop_path\": 0"));
     CHECK(!recipe.config.residual, "the key is not read");
     recipe_close(&recipe);
 }
