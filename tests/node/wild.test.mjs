@@ -224,6 +224,21 @@ test("a pre-norm block of another order is a guess that assumed names, and is re
   }
 });
 
+/** A copy of vit-pytorch's code. */
+const copied = () => {
+  const names = { pre: "0.norm", "look.qkv": "0.fn.to_qkv", "look.mix": "0.fn.to_out.0", post: "1.norm", "think.0": "1.fn.net.0", "think.2": "1.fn.net.3" };
+  const block = Object.entries(blockOf("transformer.layers.0")).map(([name, shape]) => [name.replace(/(?<=0\.).*(?=\.)/, (ours) => names[ours]), shape]);
+  const norm = { "mlp_head.0.weight": [8], "mlp_head.0.bias": [8] }, head = { "mlp_head.1.weight": [3, 8], "mlp_head.1.bias": [3] };
+  return { "pos_embedding": [1, 50, 8], "cls_token": [1, 1, 8], "to_patch_embedding.1.weight": [8, 16], "to_patch_embedding.1.bias": [8], ...Object.fromEntries(block), "transformer.layers.0.0.fn.to_out.0.bias": [8], ...norm, ...head };
+};
+
+test("names of vit-pytorch around a tensor that it does not know are refused at once, without questions", async () => {
+  assert.ok((await failure(fileOf(copied()))).questions);
+  const { code, questions, message } = await failure(fileOf({ ...copied(), "transformer.layers.0.0.fn.reattn_weights": [2, 2] }));
+  assert.deepEqual([code, questions], ["bad_tensor", undefined]);
+  assert.match(message, /"transformer\.layers\.0\.0\.fn\.reattn_weights" \(2,2\)/);
+});
+
 test("the class token's position is the table's first, its last or none", async () => {
   const { assumed } = await load({ weights: fileOf(two), config: answers });
   assert.ok(assumed.includes("class_position"));

@@ -162,9 +162,9 @@ export async function identifyForeign(header: Header, given: Json, isOurs: boole
     try {
       return openForeign(header, given);
     } catch (other) {
-      const { message } = other as Refusal;
-      if (found && !/is missing$/.test(message)) throw other;
-      refused.message = `${message}; ${refused.message}`;
+      const { message, questions } = other as Refusal;
+      if (found && !questions && !/is missing$/.test(message)) throw other;
+      if (!questions) refused.message = `${message}; ${refused.message}`;
       throw refused;
     }
   }
