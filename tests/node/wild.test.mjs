@@ -239,6 +239,12 @@ test("names of vit-pytorch around a tensor that it does not know are refused at 
   assert.match(message, /"transformer\.layers\.0\.0\.fn\.reattn_weights" \(2,2\)/);
 });
 
+test("whether a copy of vit-pytorch's code has the class token in its mean is a guess", async () => {
+  const { config, assumed } = await load({ weights: fileOf(copied()), config: { heads: 2, pool: "mean" } });
+  assert.deepEqual([config.pool_prefix, assumed.includes("pool_prefix")], [true, true]);
+  assert.equal((await load({ weights: fileOf(copied()), config: { heads: 2, pool: "mean", pool_prefix: false } })).config.pool_prefix, false);
+});
+
 test("the class token's position is the table's first, its last or none", async () => {
   const { assumed } = await load({ weights: fileOf(two), config: answers });
   assert.ok(assumed.includes("class_position"));

@@ -260,6 +260,7 @@ export function complete(checkpoint: Checkpoint, config: Json): Completed {
       assume("pool");
       if (tokens > 0 && (isGiven("pool") ? given.pool : pool) !== "class") assume("pool_prefix");
     }
+    if (pool_prefix && given.pool === "mean") assume("pool_prefix"); // copies of vit-pytorch's code leave the token out
     return { pool, pool_prefix, pool_mlp_width: checkpoint.rows("attn_pool.mlp.fc1.weight") || undefined };
   }
 
