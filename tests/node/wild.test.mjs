@@ -245,6 +245,30 @@ test("whether a copy of vit-pytorch's code has the class token in its mean is a 
   assert.equal((await load({ weights: fileOf(copied()), config: { heads: 2, pool: "mean", pool_prefix: false } })).config.pool_prefix, false);
 });
 
+test("a Sequential may hold the blocks and other layers, but blocks that differ are a refusal", async () => {
+  const beside = { "b.2.weight": [8], "b.2.bias": [8], "b.3.weight": [3, 8], "b.3.bias": [3] };
+  const { "answer.weight": _weight, "answer.bias": _bias, ...rest } = two;
+  const { mapping } = await load({ weights: fileOf({ ...rest, ...beside }), config: answers });
+  assert.deepEqual([mapping["norm.weight"], mapping["head.weight"]], [["b.2.weight"], ["b.3.weight"]]);
+  const { code, questions } = await failure(fileOf({ ...two, ...blockOf("b.2"), "b.1.look.share": [1] }));
+  assert.deepEqual([code, questions], ["bad_tensor", undefined]);
+});
+
+test("a block without a number is found by its attention, in one matrix or in three", async () => {
+  const { "body.look.qkv.weight": _qkv, ...rest } = { ...around, ...blockOf("body") };
+  const three = Object.fromEntries(["q", "k", "v"].flatMap((role) => [[`body.look.${role}_net.weight`, [8, 8]], [`body.look.${role}_net.bias`, [8]]]));
+  for (const tensors of [{ ...around, ...blockOf("body") }, { ...three, "body.look.mix.bias": [8], ...rest }]) {
+    const { config, mapping } = await load({ weights: fileOf(tensors), config: { ...answers, depth: 2 } });
+    assert.deepEqual([config.depth, mapping["blocks.1.norm2.weight"]], [2, ["body.post.weight"]]);
+  }
+});
+
+test("a class token may lie in a module of positions", async () => {
+  const { first, place, ...rest } = two;
+  const { mapping } = await load({ weights: fileOf({ ...rest, "positions.cls_token": first, "positions.table": place }), config: answers });
+  assert.deepEqual([mapping.cls_token, mapping.pos_embed], [["positions.cls_token"], ["positions.table"]]);
+});
+
 test("the class token's position is the table's first, its last or none", async () => {
   const { assumed } = await load({ weights: fileOf(two), config: answers });
   assert.ok(assumed.includes("class_position"));

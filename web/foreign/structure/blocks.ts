@@ -14,17 +14,22 @@ export interface Stack {
 
 const MOST_STACKS = 6;
 
-const isMatrix = ({ shape }: Tensor) => shape.length === 2;
+/** The role of a tensor's layer. */
+export const roleIn = (name: string) => roleOf(name.toLowerCase().replace(/\.\w+$/, ""));
+
+export const isMatrix = ({ shape }: Tensor) => shape.length === 2;
 
 /** Lists of at least so many equal parts with queries, keys and values, which differ in a `part` of their names. The largest is first. */
 export function findStacks(tensors: readonly Tensor[], part: RegExp, least: number): readonly Stack[] {
   const lists = listsIn(tensors, part);
-  const large = lists.filter(({ parts, count }) => parts.length >= least && count >= 4).sort((a, b) => b.count - a.count).slice(0, 200);
-  const stacks: (Stack & { readonly before: string })[] = [];
+  const large = lists.filter(({ parts }) => parts.length >= least).sort((a, b) => b.count - a.count).slice(0, 200);
+  const stacks: Stack[] = [], seen: string[] = [];
   for (const { before, parts } of large) {
-    const alike = sameParts(parts) ? parts : pairedParts(parts);
-    if (!alike || !attends(alike[0]!) || stacks.some((stack) => before.startsWith(stack.before) || stack.before.startsWith(before))) continue;
-    stacks.push({ name: before.replace(/[._]$/, ""), before, blocks: parallel(alike, lists) });
+    if (seen.some((one) => before.startsWith(one) || one.startsWith(before))) continue;
+    const blocks = sameParts(parts) ? parts : pairedParts(parts) ?? parts.filter(attends); // a Sequential may hold a norm too
+    if (blocks.length < Math.min(2, parts.length) || !attends(blocks[0]!)) continue;
+    if (sameParts(blocks)) stacks.push({ name: before.replace(/[._]$/, ""), blocks: parallel(blocks, lists) });
+    seen.push(before); // blocks that differ are not read one by one
     if (stacks.length === MOST_STACKS) break;
   }
   return stacks;
@@ -79,7 +84,7 @@ export const isQkv = (name: string, { shape }: Tensor) => QKV.test(name) || (sha
 const attends = (part: Part) => part.size <= MOST_BLOCK_TENSORS && (
   [...part].some(([name, tensor]) => isQkv(name, tensor)) ||
   [...part.values()].filter((tensor) => isMatrix(tensor) && tensor.shape[0] === tensor.shape[1]).length >= 3 ||
-  [...part.keys()].filter((name) => roleOf(name.toLowerCase().replace(/\.\w+$/, ""))).length >= 3);
+  [...part.keys()].filter(roleIn).length >= 3);
 
 /** Lists side by side, such as attentions.0, mlps.0 and norms.0: their equal numbers are one block. */
 function parallel(blocks: Parts, lists: readonly List[]): Parts {

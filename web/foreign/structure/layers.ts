@@ -56,7 +56,8 @@ export function layersOf(all: ReadonlyMap<string, Tensor>): { layers: Layer[]; a
   return { layers, alone: [...all].filter(([, tensor]) => !taken.has(tensor)) };
 }
 
-export const isPosition = (name: string) => /pos|(^|[._])pe($|[._])/i.test(name);
+/** A class token may lie in a module of positions. */
+export const isPosition = (name: string) => /^(?!.*(cls|class)(?!\w*pos)\w*$).*(pos|(^|[._])pe($|[._]))/i.test(name);
 
 /** Whether it is a norm's. A row with a bias of one number, or with none, is a Linear's with one output. */
 export const isVector = (layer: Layer) => squeezed(layer).length === 1 && (layer.shape.length !== 2 || (layer.from[1]![0]?.count ?? 1) > 1);

@@ -4,7 +4,7 @@
  */
 import type { Mapping } from "../../config.js";
 import type { Tensor } from "../family.js";
-import { findStacks, isQkv, type Stack } from "./blocks.js";
+import { findStacks, isMatrix, isQkv, roleIn, type Stack } from "./blocks.js";
 import { byName, cut, refuse, shown } from "./layers.js";
 import { badConfig, type Model } from "./model.js";
 
@@ -20,17 +20,17 @@ export function otherStacks(tensors: readonly Tensor[]): readonly Stack[] {
   const stacks = findStacks(tensors, /[^.]+(?=\.)/g, 2);
   if (stacks.length > 0) return stacks;
   const blocks = loneBlock(tensors);
-  if (!blocks) throw refuse("no repeated part of the file has queries, keys and values");
+  if (!blocks) throw refuse("no blocks have queries, keys and values");
   return [{ name: "", blocks }];
 }
 
 /** A single block without a number: what shares the name in front of the attention's. */
 function loneBlock(tensors: readonly Tensor[]): Stack["blocks"] | undefined {
-  const names = tensors.find((tensor) => isQkv(tensor.name, tensor))?.name.split(".") ?? [];
+  const found = tensors.find((tensor) => isQkv(tensor.name, tensor) || roleIn(tensor.name)), names = found?.name.split(".") ?? [];
   for (let parts = names.length - 2; parts > 0; parts--) {
     const before = `${names.slice(0, parts).join(".")}.`;
     const inside = tensors.filter(({ name }) => name.startsWith(before));
-    if (inside.length >= 8) return [new Map(inside.map((tensor) => [tensor.name.slice(before.length), tensor]))];
+    if (inside.filter(isMatrix).length > (isQkv(found!.name, found!) ? 3 : 4)) return [new Map(inside.map((tensor) => [tensor.name.slice(before.length), tensor]))];
   }
   return undefined;
 }

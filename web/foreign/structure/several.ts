@@ -1,8 +1,8 @@
 /** Chooses between the stacks of a file that repeats several parts. */
 import type { Tensor } from "../family.js";
 import type { Refusal } from "../refusal.js";
-import { type Part, type Stack, tensorsIn } from "./blocks.js";
-import { cut, QKV, roleOf } from "./layers.js";
+import { type Part, roleIn, type Stack, tensorsIn } from "./blocks.js";
+import { cut, QKV } from "./layers.js";
 import { openQuestions } from "./model.js";
 
 /** The names that stand for attention to the image, and to the text. */
@@ -10,7 +10,7 @@ const CROSS = /cross|enc|mem|multihead|context|src|source|att[a-z]*_?2/;
 const SELF = /self|mask|causal|dec|tgt|target|att[a-z]*_?1/;
 
 const isAttention = (names: readonly string[]) => names.some((name) => QKV.test(name)) ||
-  ["q", "k", "v"].every((role) => names.some((name) => roleOf(name.toLowerCase().replace(/\.\w+$/, "")) === role));
+  ["q", "k", "v"].every((role) => names.some((name) => roleIn(name) === role));
 
 /** The two modules of a block that attend: that of the text, and that of the image. Undefined if there are not two. */
 export function modulesOf(block: Part): readonly [self: string, cross: string] | undefined {
