@@ -124,6 +124,10 @@ class Block(nn.Module):
         if self.order == "post":
             x = self.ln_a(x + self.look(x))
             return self.ln_b(x + self.think(x))
+        if self.order == "late":
+            x = self.ln_a(x)
+            x = self.ln_b(x + self.look(x))
+            return x + self.think(x)
         x = x + self.look(self.ln_a(x))
         return x + (self.ln_b(self.think(x)) if self.order == "after" else self.think(self.ln_b(x)))
 
@@ -195,6 +199,9 @@ CASES = {
     "norms_without_bias": (  # saved while nn.DataParallel was around it
         lambda: nn.ModuleDict({"module": Model(Convolved(7), 16, Fused, linear(), pool="mean", norm=WithoutBias, last=True)}),
         {"pool": "mean", "pool_prefix": True, "norm_bias": "none"}),
+    "normed_residual": (  # what a branch is added to has gone through the norm too
+        lambda: Model(Convolved(7), 16, Fused, nn.Sequential(nn.LayerNorm(WIDTH), linear()), nn.ReLU, order="late"),
+        {"activation": "relu", "norm_order": "norm(x) + f(norm(x))"}),
 }
 
 

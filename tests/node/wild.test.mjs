@@ -72,7 +72,7 @@ for (const name of cases) {
 }
 
 /** Tutorials' models that PyTorch ran (tests/golden/homemade.py). */
-for (const name of ["overlapping_hidden_head", "slices_norm_after", "twice_post_relu", "unscaled_mean", "interleaved", "norms_in_a_row", "norms_without_bias"]) {
+for (const name of ["overlapping_hidden_head", "slices_norm_after", "twice_post_relu", "unscaled_mean", "interleaved", "norms_in_a_row", "norms_without_bias", "normed_residual"]) {
   test(`homemade/${name} asks, and with the answers gives PyTorch's logits; examples settle it too`, async () => {
     const weights = modelBytes(`homemade/${name}`), file = modelBytes(`homemade/${name}.golden`);
     const config = JSON.parse(splitFile(file).header.__metadata__.answers);
@@ -218,31 +218,10 @@ test("a pre-norm block of another order is a guess that assumed names, and is re
     const { assumed } = await load({ weights: fileOf(two), config: { ...answers, norm } });
     assert.equal(assumed.includes("norm_order"), norm === "pre");
   }
-  for (const norm_order of ["norm(x) + f(norm(x))", "x + norm(f(x))"]) {
+  for (const [norm_order, what] of [["norm(x) + f(norm(x))", "such a norm_order without a last norm"], ["x + norm(f(x))", "a block of x + norm(f(x))"]]) {
     const { code, message } = await failure({ weights: fileOf(two), config: { ...answers, norm_order } });
-    assert.deepEqual([code, message.includes(`a block of ${norm_order} is not computed here`)], ["bad_tensor", true], message);
+    assert.deepEqual([code, message.includes(`${what} is not computed here`)], ["bad_tensor", true], message);
   }
-});
-
-/** A copy of vit-pytorch's code. */
-const copied = () => {
-  const names = { pre: "0.norm", "look.qkv": "0.fn.to_qkv", "look.mix": "0.fn.to_out.0", post: "1.norm", "think.0": "1.fn.net.0", "think.2": "1.fn.net.3" };
-  const block = Object.entries(blockOf("transformer.layers.0")).map(([name, shape]) => [name.replace(/(?<=0\.).*(?=\.)/, (ours) => names[ours]), shape]);
-  const norm = { "mlp_head.0.weight": [8], "mlp_head.0.bias": [8] }, head = { "mlp_head.1.weight": [3, 8], "mlp_head.1.bias": [3] };
-  return { "pos_embedding": [1, 50, 8], "cls_token": [1, 1, 8], "to_patch_embedding.1.weight": [8, 16], "to_patch_embedding.1.bias": [8], ...Object.fromEntries(block), "transformer.layers.0.0.fn.to_out.0.bias": [8], ...norm, ...head };
-};
-
-test("names of vit-pytorch around a tensor that it does not know are refused at once, without questions", async () => {
-  assert.ok((await failure(fileOf(copied()))).questions);
-  const { code, questions, message } = await failure(fileOf({ ...copied(), "transformer.layers.0.0.fn.reattn_weights": [2, 2] }));
-  assert.deepEqual([code, questions], ["bad_tensor", undefined]);
-  assert.match(message, /"transformer\.layers\.0\.0\.fn\.reattn_weights" \(2,2\)/);
-});
-
-test("whether a copy of vit-pytorch's code has the class token in its mean is a guess", async () => {
-  const { config, assumed } = await load({ weights: fileOf(copied()), config: { heads: 2, pool: "mean" } });
-  assert.deepEqual([config.pool_prefix, assumed.includes("pool_prefix")], [true, true]);
-  assert.equal((await load({ weights: fileOf(copied()), config: { heads: 2, pool: "mean", pool_prefix: false } })).config.pool_prefix, false);
 });
 
 test("a Sequential may hold the blocks and other layers, but blocks that differ are a refusal", async () => {
@@ -267,6 +246,27 @@ test("a class token may lie in a module of positions", async () => {
   const { first, place, ...rest } = two;
   const { mapping } = await load({ weights: fileOf({ ...rest, "positions.cls_token": first, "positions.table": place }), config: answers });
   assert.deepEqual([mapping.cls_token, mapping.pos_embed], [["positions.cls_token"], ["positions.table"]]);
+});
+
+/** A copy of vit-pytorch's code. */
+const copied = () => {
+  const names = { pre: "0.norm", "look.qkv": "0.fn.to_qkv", "look.mix": "0.fn.to_out.0", post: "1.norm", "think.0": "1.fn.net.0", "think.2": "1.fn.net.3" };
+  const block = Object.entries(blockOf("transformer.layers.0")).map(([name, shape]) => [name.replace(/(?<=0\.).*(?=\.)/, (ours) => names[ours]), shape]);
+  const norm = { "mlp_head.0.weight": [8], "mlp_head.0.bias": [8] }, head = { "mlp_head.1.weight": [3, 8], "mlp_head.1.bias": [3] };
+  return { "pos_embedding": [1, 50, 8], "cls_token": [1, 1, 8], "to_patch_embedding.1.weight": [8, 16], "to_patch_embedding.1.bias": [8], ...Object.fromEntries(block), "transformer.layers.0.0.fn.to_out.0.bias": [8], ...norm, ...head };
+};
+
+test("names of vit-pytorch around a tensor that it does not know are refused at once, without questions", async () => {
+  assert.ok((await failure(fileOf(copied()))).questions);
+  const { code, questions, message } = await failure(fileOf({ ...copied(), "transformer.layers.0.0.fn.reattn_weights": [2, 2] }));
+  assert.deepEqual([code, questions], ["bad_tensor", undefined]);
+  assert.match(message, /"transformer\.layers\.0\.0\.fn\.reattn_weights" \(2,2\)/);
+});
+
+test("whether a copy of vit-pytorch's code has the class token in its mean is a guess", async () => {
+  const { config, assumed } = await load({ weights: fileOf(copied()), config: { heads: 2, pool: "mean" } });
+  assert.deepEqual([config.pool_prefix, assumed.includes("pool_prefix")], [true, true]);
+  assert.equal((await load({ weights: fileOf(copied()), config: { heads: 2, pool: "mean", pool_prefix: false } })).config.pool_prefix, false);
 });
 
 test("the class token's position is the table's first, its last or none", async () => {

@@ -54,8 +54,9 @@ export async function settle<Image, Loaded extends Model<Image>>(
   load: (config: Answers) => Promise<Loaded>,
   fail: (message: string, found?: { readonly ranking: readonly Ranked[] }) => Error,
 ): Promise<Loaded> {
-  const labelled = Array.isArray(examples) && examples.every(({ logits, label }) => !logits && label !== undefined);
-  if (!Array.isArray(examples) || examples.length === 0 || (!labelled && !examples.every(({ logits }) => logits))) {
+  const every = (test: (example: Example<Image>) => unknown) => Array.isArray(examples) && examples.length > 0 && examples.every(test);
+  const labelled = every(({ logits, label }) => !logits && label !== undefined);
+  if (!labelled && !every(({ logits }) => logits)) {
     throw fail("examples: expected a list of { image, logits }, or of { image, label }");
   }
   const tried: { readonly answers: Answers; readonly far: number; readonly open: readonly Question[] }[] = [];
@@ -66,23 +67,26 @@ export async function settle<Image, Loaded extends Model<Image>>(
   const seen = new Set<string>();
   /** Questions whose rare values wait. */
   const rare: Question[] = [];
-  /** Nothing fits, so what loading guessed is tried too: one key of the nearest answers after the other. */
+  let last: Answers[] | undefined;
+  /** Nothing fits, so what loading guessed is tried too: one key of the nearest answers after the other, and in the end another order of the norms. */
   const guess = () => {
-    if (tried.length >= MOST_TRIED || (!labelled && tried.some(({ far }) => far <= SURE))) return undefined;
-    while (guesses.length === 0) {
+    if (!labelled && tried.some(({ far }) => far <= SURE)) return undefined;
+    last ??= sorted().filter(({ answers }) => answers.norm !== "post").slice(0, MOST_TRIED - tried.length)
+      .map(({ answers }) => ({ ...answers, norm_order: "norm(x) + f(norm(x))" }));
+    const isFull = tried.length + last.length >= MOST_TRIED;
+    while (isFull || guesses.length === 0) {
       const isLate = tried.length > EARLY, done = varied[Number(isLate)]!;
       const next = sorted().find(({ answers }) => !done.has(answers));
-      if (!next || (labelled && done.size >= MOST_VARIED)) return undefined;
+      if (!next || isFull || (labelled && done.size >= MOST_VARIED)) return last.shift();
       done.add(next.answers);
       const others = next.open.filter(({ key }) => tried.indexOf(next) > EARLY || LATE.includes(key) === isLate).flatMap(({ key, values }) => values.map((value) => ({ ...next.answers, [key]: value })));
-      guesses.push(...others.filter((one) => !seen.has(textOf(one))));
-      others.forEach((one) => seen.add(textOf(one)));
+      guesses.push(...others.filter((one) => !seen.has(textOf(one)) && seen.add(textOf(one))));
     }
     return guesses.shift();
   };
-  for (let answers; (answers = waiting.shift() ?? guess()); ) {
-    const now = answers;
-    seen.add(textOf(now));
+  for (let next; (next = waiting.shift() ?? guess()); ) {
+    const answers = next;
+    seen.add(textOf(answers));
     const model = await load(answers).catch((error: Error & { readonly questions?: readonly Question[] }) => {
       const questions = error.questions?.map((question) => (question.key === "image_size" ? { ...question, values: sizesOf(examples[0]!.image) } : question));
       if (!questions?.length) {
@@ -92,16 +96,16 @@ export async function settle<Image, Loaded extends Model<Image>>(
       if (questions.some(({ values }) => values.length === 0)) throw error; // sizes have too many values
       rare.push(...questions.filter(({ values }) => values.some((value) => RARE.includes(value))));
       const usual = questions.map(({ key, values }) => ({ key, values: values.filter((value) => !RARE.includes(value)) }));
-      waiting.push(...combinations(usual).map((some) => ({ ...now, ...some })));
+      waiting.push(...combinations(usual).map((some) => ({ ...answers, ...some })));
       return undefined;
     });
-    if (waiting.length > MOST_TRIED) throw fail(`examples: more than ${MOST_TRIED} combinations are open; set some keys in config`);
+    if (waiting.length > MOST_TRIED) throw fail(`examples: more than ${MOST_TRIED} combinations are open; set some`);
     if (!model) continue;
     let far = 0;
     for (const { image, logits, label } of examples) {
       const answer = await model.classify(image);
       const [best] = answer.classes;
-      const apart = logits ? farthest(answer.logits, logits) : far + Number(best!.label !== label && best!.index !== label);
+      const apart = logits ? farthest(answer.logits, logits) : far + Number(![best!.label, best!.index].includes(label!));
       if (!(apart <= far)) far = apart; // NaN counts
     }
     tried.push({ answers, far, open: [...guessed(model), ...rare] });
@@ -110,20 +114,20 @@ export async function settle<Image, Loaded extends Model<Image>>(
   if (labelled) {
     const ranking = sorted().map(({ answers, far }) => ({ config: answers, right: examples.length - far }));
     const best = ranking.slice(0, MOST_SHOWN).map(({ config, right }) => `${right} of ${examples.length} right with ${JSON.stringify(config)}`);
-    throw fail(`examples: labels only rank: ${best.join(", ")}; set config to one of these, or give logits, which settle it`, { ranking });
+    throw fail(`examples: labels only rank: ${best.join(", ")}; logits settle it`, { ranking });
   }
   const [{ answers, far } = { answers: {}, far: Infinity }] = sorted();
   if (far <= NEAR) return load(answers);
   throw fail(
-    `examples: none of ${tried.length} combinations gives their logits within ${NEAR}; the nearest, ` +
+    `examples: none of ${tried.length} combinations fits to ${NEAR}; the nearest, ` +
       `${JSON.stringify(answers)}, is ${far.toPrecision(2)} apart`,
   );
 }
 
 /** The sizes of images that a list of so many numbers can be, in one channel or three. */
 function sizesOf(image: unknown): readonly (readonly [number, number])[] {
-  const length = image instanceof Float32Array ? image.length : 0;
-  return [1, 3].map((channels) => Math.sqrt(length / channels)).filter((side) => side > 0 && Number.isInteger(side)).map((side) => [side, side]);
+  const length = image instanceof Float32Array ? image.length : NaN;
+  return [1, 3].map((channels) => Math.sqrt(length / channels)).filter(Number.isInteger).map((side) => [side, side]);
 }
 
 const textOf = (answers: Answers) => JSON.stringify(Object.entries(answers).sort());

@@ -31,7 +31,6 @@ export function widthOf(block: ReadonlyMap<string, Tensor>): number {
 /** @param living leaves out layers that were never trained. */
 export function readBlock(part: ReadonlyMap<string, Tensor>, width: number, living: Living): Block {
   const { layers, alone } = layersOf(part);
-  const isHybrid = layers.some((layer) => squeezed(layer).slice(2).some((side) => side > 1));
   const [vectors, matrices] = apart(layers);
   const norms = living(vectors, 2);
   for (const [name, tensor] of alone) {
@@ -42,8 +41,8 @@ export function readBlock(part: ReadonlyMap<string, Tensor>, width: number, livi
   const mlp = living(matrices, matrices.length % 2 ? 0 : 2);
   const [fc1, fc2] = mlp[0]?.columns === width ? mlp : mlp.reverse();
   const isMlp = fc1 && fc2 ? fc1.columns === width && fc2.rows === width && fc2.columns === fc1.rows : !fc1;
-  if (isHybrid || !attention || !isMlp || mlp.length > 2 || scales.length % 2 || norms.length > 2 || norms.some(({ count }) => count !== width)) throw refuse(
-    `a block is no plain ViT's; expected queries, keys and values, a Linear that mixes the heads, an MLP of two (no SwiGLU), a norm or two, perhaps two scales, and no convolution; got ${shown(...part.values())}`,
+  if (!attention || !isMlp || mlp.length > 2 || scales.length % 2 || norms.length > 2 || norms.some(({ count }) => count !== width)) throw refuse(
+    `expected a block of attention, an MLP of two (no SwiGLU), a norm or two, perhaps two scales; got ${shown(...part.values())}`,
   );
   const places = norms.map(({ path }) => (/before|att|msa|mha|sa_|(^|\D)1$/.test(path) ? 0 : /after|mlp|ff|(^|\D)2$/.test(path) ? 2 : 1));
   if (places.join() === "2,0") norms.reverse();

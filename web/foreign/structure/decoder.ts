@@ -45,7 +45,7 @@ function readDecoder(stack: Stack, encoder: Stack, outside: readonly Tensor[], l
   const tables = layers.filter((layer) => !isVector(layer) && layer.shape.length === 2 && layer.columns === width);
   const takeTable = (test: (layer: Layer) => boolean) => take(tables, (layer) => isAlone(layer) && !isPosition(layer.path) && test(layer));
   const embed = use(takeTable(isNamed) ?? takeTable(({ path }) => /emb/.test(path)));
-  if (!embed) throw uncomputed(`a decoder without a table of tokens of ${width} numbers`);
+  if (!embed) throw uncomputed("such a decoder"); // decoderIn leaves it out
   const head = use(take(tables, ({ rows, path }) => rows === embed.rows && !isPosition(path)));
   const positions = [...tables.filter(({ path }) => isPosition(path)).map(first), ...alone.map(([, tensor]) => tensor)
     .filter((tensor) => isPosition(tensor.name) && tensor.shape.at(-1) === width)];
@@ -55,21 +55,18 @@ function readDecoder(stack: Stack, encoder: Stack, outside: readonly Tensor[], l
 
   const given = (model.given.decoder ?? {}) as Json;
   const place = given.norm ?? model.ask("decoder_norm", ["pre", "post"]);
-  const heads = given.heads ?? model.assume("decoder_heads", model.given.heads);
-  const activation = given.activation ?? model.assume("decoder_activation", model.given.activation);
-  if (given.embedding_scale === undefined) model.assume("decoder_embedding_scale", 1);
-  if (given.norm_eps === undefined) model.assume("decoder_norm_eps", 1e-5);
+  const guesses: Json = { heads: model.given.heads, activation: model.given.activation, embedding_scale: 1, norm_eps: 1e-5, ...!table && { max_tokens: 256 } };
+  const guessed = Object.entries(guesses).map(([key, value]) => [key, given[key] ?? model.assume(`decoder_${key}`, value)] as const);
   const read = blocks.map((block) => readDecoderBlock(block, width, living));
-  const most = table ? table.count / width : Number(given.max_tokens ?? 0) || model.assume("decoder_max_tokens", 256);
   const put = () => {
     model.put("decoder.token_embed.weight", [embed.rows, width], embed.from[0]!, (read) => embed.make(read, 0));
-    if (table) model.put("decoder.pos_embed", [1, most, width], [table], (values) => values(table));
+    if (table) model.put("decoder.pos_embed", [1, table.count / width, width], [table], (values) => values(table));
     read.forEach((block, at) => putDecoderBlock(model, `decoder.blocks.${at}.`, block));
     model.putLayers({ norm, head }, "decoder.");
   };
   const config = {
-    depth: blocks.length, width, heads, mlp_width: read[0]!.own.fc1!.rows, vocabulary: embed.rows, max_tokens: most,
-    norm: place, norm_eps: 1e-5, final_norm: norm !== undefined, activation, position: table ? "learned" : "sincos1d", tied_head: !head,
+    depth: blocks.length, width, mlp_width: read[0]!.own.fc1!.rows, vocabulary: embed.rows, ...table && { max_tokens: table.count / width },
+    norm: place, final_norm: norm !== undefined, ...Object.fromEntries(guessed), position: table ? "learned" : "sincos1d", tied_head: !head,
     head_bias: head !== undefined && !isAlone(head), ...given,
   };
   return { config, used, put };
@@ -86,7 +83,7 @@ function readDecoderBlock(block: Part, width: number, living: Living): DecoderBl
   const [, cross] = modulesOf(block)!;
   const norms = layersOf(block).layers.filter((layer) => isVector(layer) && layer.count === width);
   const [, norm] = norms;
-  if (norms.length !== 3 || !norm) throw uncomputed(`a decoder's block with ${norms.length} norms`);
+  if (norms.length !== 3 || !norm) throw uncomputed("such a decoder");
   const all = new Set(norms.flatMap(({ from }) => from.flat())), middle = new Set(norm.from.flat());
   const part = (test: (name: string, tensor: Tensor) => boolean) => new Map([...block].filter(([name, tensor]) => test(name, tensor)));
   const own = readBlock(part((name, tensor) => (!name.startsWith(cross) || all.has(tensor)) && !middle.has(tensor)), width, living);

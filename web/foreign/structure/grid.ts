@@ -22,7 +22,7 @@ export function gridOf(patches: Matrix, position: Tensor | undefined, width: num
   const pixels = given.patch_size?.reduce((product, length) => product * length, 1);
   const channels = isWhole ? depth : model.assume("channels", pixels ? columns / pixels : [3, 1, 4, 2].find((count) => rootOf(columns / count)) ?? 0);
   const root = rootOf(columns / channels);
-  const patch = isWhole ? sides : model.ask<Size>("patch_size", root ? [[root, root]] : [], `${shown(reader)} does not show it`);
+  const patch = isWhole ? sides : model.ask<Size>("patch_size", root ? [[root, root]] : []);
   const positions = position ? position.count / width : 0;
   const side = rootOf(positions - prefix) || rootOf(positions);
   const usual = side ? patch?.map((length, axis) => (side - 1) * (given.patch_stride?.[axis] ?? length) + length) : undefined;

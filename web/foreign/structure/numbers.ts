@@ -34,22 +34,19 @@ export const stacked = (all: readonly Matrix[]): Matrix => ({
   },
 });
 
-export const rowsOf = (matrix: Matrix, first: number, rows: number): Matrix => ({
-  ...matrix,
-  rows,
-  make(read, which) {
-    const values = matrix.make(read, which), length = values.length / matrix.rows;
-    return values.subarray(first * length, (first + rows) * length);
-  },
-});
+export const rowsOf = (matrix: Matrix, first: number, rows: number): Matrix =>
+  moved(matrix, matrix.columns, (values, row, column, length) => values[(first + row) * length + column]!, rows);
 
 /** The matrix with other numbers, each from the old ones by its row and column. `length`: the columns, 1 for the bias. */
-export const moved = (matrix: Matrix, columns: number, number: (values: Float32Array, row: number, column: number, length: number) => number): Matrix => ({
+export const moved = (
+  matrix: Matrix, columns: number, number: (values: Float32Array, row: number, column: number, length: number) => number, rows = matrix.rows,
+): Matrix => ({
   ...matrix,
+  rows,
   columns,
   make(read, which) {
     const values = matrix.make(read, which), length = which || columns;
-    return Float32Array.from({ length: matrix.rows * length }, (_, at) => number(values, Math.floor(at / length), at % length, length));
+    return Float32Array.from({ length: rows * length }, (_, at) => number(values, Math.floor(at / length), at % length, length));
   },
 });
 

@@ -49,7 +49,7 @@ const isPatch = ({ path }: Layer) => /patch|embed|proj|token|input|stem|map/.tes
 
 /** Takes what makes patches out of the matrices. */
 function readPatches(convolutions: readonly Layer[], matrices: Layer[], width: number): Matrix {
-  const conv = only(convolutions, "convolution (more make a hybrid, no plain ViT)"), order = [...matrices];
+  const conv = only(convolutions, "convolution (more are a hybrid)"), order = [...matrices];
   const layer = conv ?? take(matrices, (one) => one.rows === width && isPatch(one)) ?? take(matrices, sized(width, undefined, undefined, HEAD)) ?? take(matrices, sized(width));
   const square = conv?.rows === width && !matrices.some((one) => one.rows === width && one.columns === width && isPatch(one));
   const other = !layer || square ? undefined : take(matrices, conv ? sized(width, conv.rows, undefined, HEAD) : (one) => one.rows === layer.columns && isPatch(one));
@@ -86,7 +86,7 @@ function readHead(matrices: readonly Layer[], width: number, model: Model): Head
   const isFed = ({ columns }: Layer) => columns === width || (!second && columns === 2 * width);
   const [a, b] = !second || (isFed(first) && second.columns === first.rows) ? [first, second] : [second, first];
   if (matrices.length > 2 || !isFed(a) || (b && b.columns !== a.rows)) throw unused(...matrices);
-  const activation = b && model.ask("head_activation", ["none", "tanh", "gelu", "relu"], `${shown(...matrices)} are a head with a hidden layer`);
+  const activation = b && model.ask("head_activation", ["none", "tanh", "gelu", "relu"], `${shown(...matrices)} are the head`);
   const layers = !b ? { last: a } : (activation ?? "none") === "none" ? { last: product(b, a) } : { hidden: a, last: b };
   return { ...layers, activation, parent: parent(first) };
 }

@@ -2,18 +2,16 @@
  * What few models need that are read by structure: several stacks, a decoder among them, a block without a number,
  * the caller's own map, numbers of other types than F32. This is a bundle of its own, which shares code with structure.js.
  */
+import type { Json } from "../../base/json.js";
 import type { Mapping } from "../../config.js";
 import type { Tensor } from "../family.js";
 import { findStacks, isMatrix, isQkv, roleIn, type Stack } from "./blocks.js";
-import { byName, cut, refuse, shown } from "./layers.js";
+import { byName, cut, refuse, shown, uncomputed } from "./layers.js";
 import { badConfig, type Model } from "./model.js";
 
 export { decoderIn } from "./decoder.js";
 export { isOfOthers, stackOf } from "./several.js";
 export { readNumbers } from "./types.js";
-
-/** Keys that only this bundle reads. */
-export const OWN = "decoder_activation decoder_embedding_scale decoder_heads decoder_max_tokens decoder_norm decoder_norm_eps map".split(" ");
 
 /** Stacks without numbers: parts told apart by words, or a single block. */
 export function otherStacks(tensors: readonly Tensor[]): readonly Stack[] {
@@ -35,8 +33,24 @@ function loneBlock(tensors: readonly Tensor[]): Stack["blocks"] | undefined {
   return undefined;
 }
 
+/** Changes a model's parameters as the caller says, and the config for them. */
+export function finish({ given, parameters }: Model, tensors: readonly Tensor[], config: Json): Json {
+  const isLate = /^n/.test(given.norm_order as string);
+  if (isLate) shiftNorms(parameters);
+  if (given.map) replaceBy(given.map as Mapping, parameters, tensors);
+  return isLate ? { ...config, norm: "post", final_norm: parameters.has("fc_norm.weight") } : config;
+}
+
+/** Makes norm(x) + f(norm(x)) of each block norm(x + f(x)): all norms stand one place later, the first before the blocks. */
+function shiftNorms(parameters: Model["parameters"]): void {
+  const names = ["norm_pre.weight", "norm_pre.bias", ...[...parameters.keys()].filter((name) => /^(blocks.+norm.|norm)\.\w+$/.test(name))];
+  if (parameters.has(names[0]!) || names.at(-1) !== "norm.bias") throw uncomputed("such a norm_order without a last norm");
+  names.slice(2).forEach((name, at) => parameters.set(names[at]!, parameters.get(name)!));
+  names.slice(-2).forEach((name) => parameters.delete(name));
+}
+
 /** Makes parameters of the tensors that the caller's map names, which must be of the same shapes. */
-export function replaceBy(map: Mapping, { parameters }: Model, tensors: readonly Tensor[]): void {
+function replaceBy(map: Mapping, parameters: Model["parameters"], tensors: readonly Tensor[]): void {
   const named = byName(tensors);
   for (const [name, wanted] of Object.entries(map)) {
     const known = parameters.get(name);

@@ -50,10 +50,9 @@ function askStack(stacks: readonly Stack[], read: (stack: string) => Pick<Refusa
   const fitting = found.filter(([, { mapping }]) => mapping), names = fitting.map(([name]) => name);
   if (names.length === 0) return found[0]![1] as Refusal;
   const open = [{ key: "stack", values: names as readonly unknown[] }, ...fitting.flatMap(([, { questions = [] }]) => questions)];
-  const keys = [...new Set(open.map(({ key }) => key))];
-  const questions = keys.map((key) => ({ key, values: [...new Set(open.flatMap((one) => (one.key === key ? one.values : [])))] }));
+  const questions = [...new Set(open.map(({ key }) => key))].map((key) => ({ key, values: [...new Set(open.flatMap((one) => (one.key === key ? one.values : [])))] }));
   const mapping = Object.fromEntries(fitting.flatMap(([name, one]) => Object.entries(one.mapping!).map(([ours, from]) => [`${name}: ${ours}`, from])));
-  return openQuestions(`config: stack: set stack to ${names.map(cut).join(" or ")}, which the file repeats; open are ${keys.join(", ")}`, questions, mapping);
+  return openQuestions(`config: stack: set stack to ${names.map(cut).join(" or ")}`, questions, mapping);
 }
 
 /** Tests whether a tensor belongs to another stack than the chosen one. */

@@ -4,7 +4,6 @@
  * two without anything between them become their product. This is a bundle of its own, loaded when no family fits.
  */
 import type { Json } from "../../base/json.js";
-import type { Mapping } from "../../config.js";
 import type { Foreign, Header } from "../checkpoint.js";
 import type { Tensor } from "../family.js";
 import type { Refusal } from "../refusal.js";
@@ -14,7 +13,7 @@ import { gridOf } from "./grid.js";
 import { byName, isVector, type Layer, layersOf, parent, refuse, shown, uncomputed, unused } from "./layers.js";
 import { badConfig, Model, openQuestions } from "./model.js";
 import { constant, type Matrix, moved } from "./numbers.js";
-import { isConvolution, readOutside, readerOf } from "./outside.js";
+import { isConvolution, readOutside } from "./outside.js";
 
 interface Structured extends Omit<Foreign, "written"> {
   readonly parameters: Model["parameters"];
@@ -31,9 +30,11 @@ const BUFFER = /(^|[._])(num_batches_tracked|position_ids|relative_position_inde
 const OTHER = /(^|[._])(rope|rotary|inv_freq|freqs_cis|relative_position_bias|rel_pos_[hw]|lora_[ab]|weight_[ih]h)|running_(mean|var)$/i;
 
 /** Keys that only this room reads. */
-const OWN = "attention_scale class_position decoder early_norm fc_norm head_activation norm_bias norm_order patch_order qkv_order stack untrained".split(" ");
+const OWN = /^(attention_scale|class_pos|decoder|early|fc_norm|head_act|map|norm_[bo]|patch_order|qkv_order|stack|untrained)/;
 /** What pre may stand for. Only the first is computed. */
 const BLOCKS = ["x + f(norm(x))", "norm(x) + f(norm(x))", "x + norm(f(x))"];
+/** What only rare.js reads in a config. */
+const RARE = /"map"|norm_order/;
 const ACTIVATIONS = ["gelu", "relu", "gelu_tanh", "quick_gelu", "silu"];
 
 /** The tensors without buffers. @throws {Refusal} for another model. */
@@ -84,24 +85,24 @@ function structureOf(all: readonly Tensor[], tensors: readonly Tensor[], stacks:
   const [token, position, patches, norms, head] = readOutside(outside(), width, model, isEarly, living);
   const { hidden, last } = head, prefix = token ? 1 : 0;
   const [grid, count] = gridOf(patches, position, width, prefix, model);
-  if (!position) model.ask("position", ["none", "sincos1d", "sincos2d"], "the file has no positions");
+  if (!position) model.ask("position", ["none", "sincos1d", "sincos2d"], "the file has none; sincos2d is MAE's");
 
   // What no tensor shows.
   const inner = first.qkv.rows / 3;
   const divisors = Array.from({ length: Math.min(inner, 64) }, (_, at) => at + 1).filter((heads) => inner % heads === 0);
   const heads = first.heads ?? model.ask("heads", divisors);
   const isBare = first.norms.length === 0;
-  const place = model.ask("norm", ["pre", "post"], isBare ? "the blocks' norms have no tensors; a model without norms is not computed here" : undefined);
+  const place = model.ask("norm", ["pre", "post"], isBare ? "the norms have no tensors" : undefined);
   if (first.fc1) model.ask("activation", ACTIVATIONS);
-  const pool = (hidden ?? last)?.columns === 2 * width ? "class_mean" : token ? model.ask("pool", ["class", "mean", "max"], "the class token fits, and the mean of the patches too") : model.assume("pool", "mean");
+  const pool = (hidden ?? last)?.columns === 2 * width ? "class_mean" : token ? model.ask("pool", ["class", "mean", "max"]) : model.assume("pool", "mean");
   model.assume("norm_eps", 1e-5);
   if (place === "pre" && first.fc1) model.assume("mlp_norm_after", false);
   const block = model.choose("norm_order", BLOCKS, place === "pre");
-  if (block !== BLOCKS[0]) throw uncomputed(`a block of ${block}`);
-  const pixels = !isConvolution(patches) && grid.channels > 1 ? model.ask("patch_order", ["channels_first", "channels_last"], `${shown(readerOf(patches))} does not show it`) : undefined;
+  if (block === BLOCKS[2]) throw uncomputed(`a block of ${block}`);
+  const pixels = !isConvolution(patches) && grid.channels > 1 ? model.ask("patch_order", ["channels_first", "channels_last"]) : undefined;
   if (!first.fc1 && place === "post") throw uncomputed("such a norm");
   const bare = [...blocks.flatMap((block) => block.norms), ...Object.values(norms)].find((one) => one && !one.from[1]!.length);
-  if (bare && model.ask("norm_bias", ["none", "rms"], `${shown(bare)} is a LayerNorm without a bias, or RMSNorm`) === "rms") throw uncomputed("RMSNorm");
+  if (bare && model.ask("norm_bias", ["none", "rms"], `${shown(bare)} is of a LayerNorm or RMSNorm`) === "rms") throw uncomputed("RMSNorm");
   const d = heads ? inner / (heads as number) : 0;
   if (!Number.isInteger(d)) throw badConfig("heads", `a divisor of ${inner}`, heads);
   /** What is divided: by what queries are multiplied, of which the core takes the root of d away again, and values. */
@@ -137,7 +138,14 @@ function structureOf(all: readonly Tensor[], tensors: readonly Tensor[], stacks:
   model.putLayers({ norm: isAfter ? undefined : final, fc_norm: isAfter ? final : final && fc_norm, pre_logits: hidden, head: last });
   decoder?.put();
 
-  if (given.map) rare!.replaceBy(given.map as Mapping, model, tensors);
+  const plain: Json = {
+    prepare: null,
+    position: "learned",
+    ...Object.fromEntries(Object.entries({ ...given, ...model.assumed }).filter(([key]) => !OWN.test(key))),
+    ...grid, width, depth: blocks.length, heads, head_width: d, mlp_width: first.fc1?.rows ?? 1, classes: last?.rows ?? 0, final_norm: final !== undefined, pool,
+    head_hidden: hidden?.rows, head_activation: hidden && head.activation, prefix: token ? ["class"] : [], layer_scale: first.scales.length > 0, ...(decoder && { decoder: decoder.config }),
+  };
+  const config = rare?.finish(model, tensors, plain) ?? plain;
   const mapping = Object.fromEntries([...model.parameters].map(([name, { from }]) => [name, from.map((tensor) => tensor.name)]));
   const used = new Set([...model.parameters.values()].flatMap(({ from }) => from));
   if (final !== norm && norm) leave(norm.from.flat());
@@ -147,13 +155,6 @@ function structureOf(all: readonly Tensor[], tensors: readonly Tensor[], stacks:
     const table = Object.entries(mapping).filter(([name, from]) => from.length > 0 && !/\bblocks\.[1-9]|\.bias$/.test(name)).map(([name, from]) => `\n  ${name} ← ${from.join(" + ")}`);
     throw openQuestions(`${Object.values(model.texts).join("; ")}\nThe tensors were taken for (${blocks.length} blocks):${table.join("")}`, model.questions, mapping);
   }
-  const config: Json = {
-    prepare: null,
-    position: "learned",
-    ...Object.fromEntries(Object.entries({ ...given, ...model.assumed }).filter(([key]) => !OWN.includes(key) && !rare?.OWN.includes(key))),
-    ...grid, width, depth: blocks.length, heads, head_width: d, mlp_width: first.fc1?.rows ?? 1, classes: last?.rows ?? 0, final_norm: final !== undefined, pool,
-    head_hidden: hidden?.rows, head_activation: hidden && head.activation, prefix: token ? ["class"] : [], layer_scale: first.scales.length > 0, ...(decoder && { decoder: decoder.config }),
-  };
   const origin = { family: "a model of its own", assumed: Object.keys(model.assumed), skipped: [...skipped].map(({ name }) => name), projection: null, mapping };
   return { config, map: undefined, origin, parameters: model.parameters };
 }
@@ -195,7 +196,7 @@ export async function openStructure(tensors: readonly Tensor[], header: Header, 
   const named = byName(tensors);
   const all = Object.keys(header.tensors!).map((name) => named.get(name)!), weights = weightsIn(all);
   let stacks = findStacks(weights, /\d+(?=\.)/g, 1);
-  const isUsual = stacks.length === 1 && !given.map && weights.every(({ dtype }) => dtype === "F32");
+  const isUsual = stacks.length === 1 && !RARE.test(JSON.stringify(given)) && weights.every(({ dtype }) => dtype === "F32");
   const rare = isUsual ? undefined : await rareBundle();
   if (stacks.length === 0) stacks = rare!.otherStacks(weights);
   const find = (isZero?: (tensor: Tensor) => boolean) => structureOf(all, weights, stacks, given, rare, isZero);
