@@ -242,6 +242,19 @@ test("a block without a number is found by its attention, in one matrix or in th
   }
 });
 
+test("layers that make tokens of a patch have nothing between them, which is a guess", async () => {
+  const weights = fileOf({ ...two, "pixels.weight": [6, 1, 4, 4], "patch_linear.weight": [8, 6] });
+  assert.ok((await load({ weights, config: answers })).assumed.includes("patch_activation"));
+  assert.match((await failure({ weights, config: { ...answers, patch_activation: "gelu" } })).message, /patch_activation is not computed here/);
+});
+
+test("nn.MultiheadAttention over the tokens is a guess: without batch_first it looks from image to image", async () => {
+  const weights = fileOf(Object.fromEntries(Object.entries(two).map(([name, shape]) => [name.replace("qkv.weight", "in_proj_weight"), shape])));
+  assert.ok((await load({ weights, config: answers })).assumed.includes("batch_first"));
+  assert.match((await failure({ weights, config: { ...answers, batch_first: false } })).message, /batch_first: false is not computed here/);
+  assert.ok(!(await load({ weights: fileOf(two), config: answers })).assumed.includes("batch_first"));
+});
+
 test("a class token may lie in a module of positions", async () => {
   const { first, place, ...rest } = two;
   const { mapping } = await load({ weights: fileOf({ ...rest, "positions.cls_token": first, "positions.table": place }), config: answers });

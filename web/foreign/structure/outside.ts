@@ -1,6 +1,6 @@
 /** Reads what lies outside the blocks: tokens and positions, patches, the last norm and the head. */
 import type { Tensor } from "../family.js";
-import { apart, byName, isPosition, type Layer, layersOf, type Living, only, parent, refuse, shown, sized, take, takeAll, unused } from "./layers.js";
+import { apart, byName, isPosition, type Layer, layersOf, type Living, only, parent, refuse, shown, sized, take, takeAll, uncomputed, unused } from "./layers.js";
 import type { Model } from "./model.js";
 import { type Matrix, product } from "./numbers.js";
 
@@ -29,7 +29,7 @@ export function readOutside(
   const { layers, alone } = layersOf(byName(tensors));
   const places = readPlaces(layers, alone, width);
   const [vectors, matrices] = apart(layers.filter(({ shape }) => shape.length < 3));
-  const patches = readPatches(layers.filter(({ shape }) => shape.length > 2), matrices, width);
+  const patches = readPatches(layers.filter(({ shape }) => shape.length > 2), matrices, width, model);
   return [...places, patches, readNorms(living(vectors, 1), patches, width, model, isEarly), readHead(living(matrices, 1), width, model)];
 }
 
@@ -48,12 +48,13 @@ const HEAD = /^(?!.*(patch|embed)).*(head|classif|(^|[._])(fc|out|logits|cls)|fi
 const isPatch = ({ path }: Layer) => /patch|embed|proj|token|input|stem|map/.test(path) && !HEAD.test(path);
 
 /** Takes what makes patches out of the matrices. */
-function readPatches(convolutions: readonly Layer[], matrices: Layer[], width: number): Matrix {
+function readPatches(convolutions: readonly Layer[], matrices: Layer[], width: number, model: Model): Matrix {
   const conv = only(convolutions, "convolution (more are a hybrid)"), order = [...matrices];
   const layer = conv ?? take(matrices, (one) => one.rows === width && isPatch(one)) ?? take(matrices, sized(width, undefined, undefined, HEAD)) ?? take(matrices, sized(width));
   const square = conv?.rows === width && !matrices.some((one) => one.rows === width && one.columns === width && isPatch(one));
   const other = !layer || square ? undefined : take(matrices, conv ? sized(width, conv.rows, undefined, HEAD) : (one) => one.rows === layer.columns && isPatch(one));
   if (!layer || (conv && conv.shape.length !== 4) || (layer.rows !== width && !other)) throw refuse(`nothing makes tokens of ${width} numbers of an image${layer ? `: ${shown(layer)}` : ""}`);
+  if (other && model.assume("patch_activation", "none") !== "none") throw uncomputed("such a patch_activation");
   const isSecond = other && (conv ?? (order.indexOf(other) > order.indexOf(layer) && other.columns === width));
   return !other ? layer : isSecond ? product(other, layer) : product(layer, other);
 }

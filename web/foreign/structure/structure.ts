@@ -30,7 +30,7 @@ const BUFFER = /(^|[._])(num_batches_tracked|position_ids|relative_position_inde
 const OTHER = /(^|[._])(rope|rotary|inv_freq|freqs_cis|relative_position_bias|rel_pos_[hw]|lora_[ab]|weight_[ih]h)|running_(mean|var)$/i;
 
 /** Keys that only this room reads. */
-const OWN = /^(attention_scale|class_pos|decoder|early|fc_norm|head_act|map|norm_[bo]|patch_order|qkv_order|stack|untrained)/;
+const OWN = /^(attention_scale|batch|class_pos|decoder|early|fc_norm|head_act|map|norm_[bo]|patch_[ao]|qkv_order|stack|untrained)/;
 /** What pre may stand for. Only the first is computed. */
 const BLOCKS = ["x + f(norm(x))", "norm(x) + f(norm(x))", "x + norm(f(x))"];
 /** What only rare.js reads in a config. */
@@ -96,6 +96,7 @@ function structureOf(all: readonly Tensor[], tensors: readonly Tensor[], stacks:
   if (first.fc1) model.ask("activation", ACTIVATIONS);
   const pool = (hidden ?? last)?.columns === 2 * width ? "class_mean" : token ? model.ask("pool", ["class", "mean", "max"]) : model.assume("pool", "mean");
   model.assume("norm_eps", 1e-5);
+  if (first.standard && !model.assume("batch_first", true)) throw uncomputed("batch_first: false");
   if (place === "pre" && first.fc1) model.assume("mlp_norm_after", false);
   const block = model.choose("norm_order", BLOCKS, place === "pre");
   if (block === BLOCKS[2]) throw uncomputed(`a block of ${block}`);
