@@ -81,7 +81,7 @@ describe("the tab that writes a number", { skip }, () => {
     await parts.nth(1).hover();
     await shown(words[1]);
     assert.notEqual(await picture(page, "#number-overlay"), all);
-    assert.equal(await page.locator("#number-words .lit").textContent(), words[1].text);
+    assert.equal(await page.locator("#number-words .lit").textContent(), words[1].text.trim());
     await page.mouse.move(0, 0);
     await page.waitForFunction(() => !document.querySelector("#number-words .lit"));
     assert.equal(await picture(page, "#number-overlay"), all);

@@ -154,7 +154,7 @@ function showWords(all: readonly Word[], sign: string): void {
   shownWords = key;
   const before = wordElements().indexOf(document.activeElement!);
   const parts = all.map(({ text: word }, at) => {
-    const part = h("span", { role: "button", className: "word" }, word);
+    const part = h("span", { role: "button", className: "word" }, word.trim());
     part.addEventListener("pointerenter", () => point(at));
     part.addEventListener("pointerleave", ({ pointerType }) => pointerType === "touch" || point(undefined));
     part.addEventListener("click", () => point(at));
@@ -162,7 +162,7 @@ function showWords(all: readonly Word[], sign: string): void {
     part.addEventListener("blur", () => point(undefined));
     return part;
   });
-  text.replaceChildren(...parts.flatMap((part) => [part, h("wbr")]), sign);
+  text.replaceChildren(...parts.flatMap((part, at) => [/^\s*/.exec(all[at]!.text)![0], part, h("wbr")]), sign);
   if (parts.length > 0) oneStop(parts);
   parts[Math.min(before, parts.length - 1)]?.focus();
 }
