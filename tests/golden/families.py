@@ -617,6 +617,10 @@ OURS_ROTARY = {
         rotary_places="from_1", rotary_base=10000, rotary_first="columns",
         rotary_pairs="neighbours")),
     "dinov3": (as_dinov3, dict(DINOV3, image_size=[8, 16])),
+    "timm_rope_reg": (as_timms_beit, dict(
+        SMALL, MODEL=Beit, position="rotary", width=24, layer_scale=True, norm_eps=1e-6,
+        prefix=["register"], pool="mean", FC_NORM=True, rotary_places="from_0", rotary_base=10000,
+        rotary_pairs="neighbours", rotary_grid=[16, 16])),
 }
 
 

@@ -35,7 +35,7 @@ test("a model_type that is no plain ViT is refused, and the error lists the know
 test("a timm architecture that is no plain ViT is refused, even if its name contains a ViT's", async () => {
   const others = [
     "swin_tiny_patch4_window7_224", "samvit_base_patch16", "convnext_tiny", "resnet50",
-    "eva_giant_patch14_clip_224", "vitamin_small_224", "volo_d1_224", "xcit_nano_12_p16_224",
+    "eva02_enormous_patch14_clip_224", "vitamin_small_224", "volo_d1_224", "xcit_nano_12_p16_224",
     "nest_tiny", "cait_xxs24_224", "naflexvit_base_patch16_gap", "aimv2_large_patch14_224", "beit3_base_patch16_224",
     "mobilevit_s", "crossvit_9_240", "levit_128", "tiny_vit_5m_224", "davit_tiny", "vitx",
   ];
@@ -69,7 +69,7 @@ test("the names of timm's plain ViTs are not refused", async () => {
     "vit_giantopt_patch16_siglip_256", "vit_so400m_patch14_reg1_tipsv2", "vit_intern300m_patch14_448",
     "vit_base_patch14_reg4_dinov2", "deit_tiny_distilled_patch16_224", "deit3_huge_patch14_224", "flexivit_small",
     "vit_small_plus_patch16_dinov3_qkvb", "vit_medium_patch16_rope_reg1_gap_256", "vit_giant_patch14_reg4_dinov2", "eva02_tiny_patch14_224",
-    "eva_large_patch14_336", "eva_giant_patch14_560", "vit_srelpos_small_patch16_224", "beit_base_patch16_224", "test_vit", "test_vit2", "test_vit3",
+    "eva_large_patch14_336", "eva_giant_patch14_560", "eva_giant_patch14_clip_224", "vit_srelpos_small_patch16_224", "beit_base_patch16_224", "test_vit", "test_vit2", "test_vit3",
   ]) {
     assert.equal((await load({ weights, config: { architecture } })).config.depth, 2, architecture);
   }

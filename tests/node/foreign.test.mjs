@@ -66,6 +66,7 @@ const MODELS = {
   timm_relpos_class: { heads: 2, image_size: [12, 12] },
   timm_dinov3: { heads: 2, image_size: [12, 12] },
   timm_rope: { heads: 2, image_size: [12, 12] },
+  timm_rope_reg: { heads: 2, image_size: [12, 12] },
   facebook_dinov3: { heads: 2, image_size: [8, 16] },
   timm_eva02: { heads: 2 },
   dinov2_swiglu: { heads: 2 },
@@ -140,7 +141,7 @@ test("the map names every tensor once, or leaves it out by name", () => {
 });
 
 test("tensors that a family adds arrive after the file's own, however the file comes", async () => {
-  const bytes = modelBytes("families/timm_beit_shared"), config = MODELS.timm_beit_shared;
+  const bytes = modelBytes("families/timm_beit_shared"), config = { heads: 2 };
   const [{ image, tokens }] = golden("families/timm_beit_shared");
   const inPieces = (all, each) => new Response(new ReadableStream({
     start(controller) {
@@ -242,6 +243,33 @@ test("a missing choice is asked for by the config key and its possible values", 
     const { message: got, code } = refusal(() => foreign(name, config));
     assert.deepEqual([got, code], [message, undefined], name);
   }
+});
+
+test("tensors that fit a model that runs and one that does not are refused, unless the config tells which it is", () => {
+  const without = (name, left, more = {}) => {
+    const shapes = Object.entries(headerOf(modelBytes(`families/${name}`)).tensors).map(([tensor, { shape }]) => [tensor, shape]);
+    return headerWith({ ...Object.fromEntries(shapes.filter(([tensor]) => !left.test(tensor))), ...more });
+  };
+  const norm = /^config: norm: set norm to pre unless the blocks are x \+ norm\(f\(x\)\)$/, size = { heads: 2, image_size: [12, 12], activation: "gelu" };
+  for (const [header, message, told, family = /^timm/] of [
+    [without("timm_relpos", /ls\d/), norm, { norm: "pre" }],
+    [without("timm_behind_a_prefix", /cls_token|pos_embed|qkv.bias/, { pos_embed: [1, 9, 20] }), norm, { norm: "pre" }],
+    [without("timm_eva", /$^/, { "blocks.0.gamma_1": [20] }), /"blocks.0.gamma_1": is of a model with rotary positions/, { position: "learned" }],
+  ]) {
+    assert.match(refusal(() => openForeign(header, { ...size, image_size: [8, 12] })).message, message);
+    assert.match(openForeign(header, { ...size, image_size: [8, 12], ...told }).origin.family, family);
+  }
+  const pool = without("timm_map_registers", /$^/, { "blocks.0.mlp.fc1.weight": [60, 20] });
+  assert.match(refusal(() => openForeign(pool, { ...size, pool_prefix: false })).message, /"attn_pool.mlp.fc1.weight": expected no gelu beside SwiGLU$/);
+});
+
+test("rotary positions of which a file shows nothing are assumed to be those of timm's rope models, and reported", () => {
+  const { tensors, ...rest } = headerOf(modelBytes("families/timm_mean_of_all"));
+  const { pos_embed, ...others } = Object.fromEntries(Object.entries(tensors).map(([name, { shape }]) => [name.replace(/^.*(?=pos_embed)/, ""), shape]));
+  assert.ok(pos_embed && rest.size > 0);
+  const { config, origin } = openForeign(headerWith(others), { heads: 1, image_size: [12, 12], position: "rotary" });
+  assert.equal(config.rotary_base, 100);
+  assert.deepEqual(origin.assumed.filter((key) => key.startsWith("rotary")), ["rotary_places", "rotary_base", "rotary_first", "rotary_pairs"]);
 });
 
 test("a tensor that is missing, left over or misshapen is named as its own code names it", async () => {

@@ -110,6 +110,10 @@ test("timm's architecture tells rotary positions and how a Perception Encoder po
     ["vit_pe_spatial_tiny_patch16_512", "avg", { ...pe, rotary_grid: [32, 32], pool: "mean" }],
     ["vit_small_patch16_rope_mixed_ape_224", "token", { position: "rotary", rotary_frequencies: "learned", rotary_places: "from_0" }],
     ["vit_small_patch16_rope_224", "token", { position: "rotary", rotary_frequencies: undefined }],
+    ["vit_medium_patch16_rope_reg1_gap_256", "avg", { position: "rotary", rotary_base: 10000, rotary_first: "rows", rotary_grid: [16, 16] }],
+    ["vit_small_patch16_dinov3", "map", { position: "rotary", pool: "attention", pool_prefix: true }],
+    ["eva_giant_patch14_clip_224", "token", { position: "learned", norm_eps: 1e-6 }],
+    ["vit_tiny_patch16_224", "map", { position: "learned", pool_prefix: false }],
     ["vit_base_patch16_clip_224", "token", { position: "learned" }],
   ]) has(ours({ ...TIMM, architecture, global_pool, pretrained_cfg: CFG }), keys);
 });
@@ -123,6 +127,7 @@ test("timm's model_args override the architecture's values", () => {
     has(ours({ ...TIMM, model_args: { [key]: word } }), { pool: "class" });
     refused({ ...TIMM, model_args: { [key]: "rms" } }, new RegExp(`model_args.${key}: rms is not known here`));
   }
+  refused({ ...TIMM, model_args: { use_post_norm: true } }, /model_args.use_post_norm: true is not known here/);
   refused({ ...TIMM, global_pool: "abs_attn" }, /global_pool: expected one of token, avg, map, max, avgmax, prr/);
 });
 

@@ -41,7 +41,7 @@ export interface Family {
   /** Further open keys of a model without class token and registers. */
   readonly openWithoutPrefix?: Family["open"];
   /** Keys that people choose although no tensor shows the choice. The usual value is used, and reported. */
-  readonly assumed?: readonly ("image_size" | "norm_eps" | "activation" | "pool" | "norm" | "position" | "prepare")[];
+  readonly assumed?: readonly ("image_size" | "norm_eps" | "activation" | "pool" | "norm" | "position" | "prepare" | "rotary_grid")[];
   /**
    * The heads of published models whose heads are not 64 wide, by their width; 0: the error asks
    * for them. Without this list it always asks.

@@ -103,7 +103,7 @@ export function complete(checkpoint: Checkpoint, config: Json): Completed {
     const { width, channels, patch } = readPatches();
     const prefix = readPrefix(width);
     const detector = checkpoint.tensor("det_token"), detections = vectors(detector, width);
-    if (detector && family.strict) throw badShape(detector, "is of a detector whose code is not known here; YOLOS of transformers and of its authors is");
+    if (detector && family.strict) throw badShape(detector, "is of a detector whose code is not known here");
     const image_size = readImageSize(width, patch, { ...prefix, register: prefix.register + detections });
     const relative = checkpoint.has(RELATIVE);
     if (checkpoint.has("pos_embed")) {
@@ -148,10 +148,9 @@ export function complete(checkpoint: Checkpoint, config: Json): Completed {
   /** Refuses models with rotary positions, whose other tensors are named and shaped like those of known models. */
   function refuseRotary(): void {
     const { added, tensors } = checkpoint;
-    const known = new Set(added.flatMap(({ from }) => from));
-    const found = family.unknown?.(checkpoint) ?? tensors
-      .filter((tensor) => TABLES.test(tensor.name) && !known.has(tensor) && !checkpoint.ignores(tensor))
-      .reduce<Tensor | undefined>((first, tensor) => (first && first.name < tensor.name ? first : tensor), undefined);
+    const plain = isGiven("position") && given.position !== "rotary";
+    const found = (plain ? undefined : family.unknown?.(checkpoint)) ?? tensors.find((tensor) =>
+      TABLES.test(tensor.name) && !added.some(({ from }) => from.includes(tensor)) && !checkpoint.ignores(tensor));
     if (found) throw badShape(found, "is of a model with rotary positions that are not known here");
   }
 
@@ -228,7 +227,7 @@ export function complete(checkpoint: Checkpoint, config: Json): Completed {
     const norm = checkpoint.tensor("blocks.0.attn.q_norm.weight")?.count; // as wide as a head
     const normed = norm && width % norm === 0 ? width / norm : 0;
     const [, , turned, ...pairs] = checkpoint.tensor("rope.freqs")?.shape ?? []; // (2,L,h,d/2)
-    let heads = isGiven("heads") ? sizeOf(given.heads) : isBare() ? 1 : normed || (pairs.length && turned);
+    let heads = isGiven("heads") ? sizeOf(given.heads) : isBare() ? 1 : normed || (pairs.length && turned) || checkpoint.tensor(RELATIVE)?.shape[1];
     if (!heads) {
       heads = usualHeads(family.heads, width);
       if (!heads) throw askFor("heads", likelyHeads(width));
@@ -244,7 +243,8 @@ export function complete(checkpoint: Checkpoint, config: Json): Completed {
    */
   function readPool(width: number, prefix: Prefix): Json {
     const head = checkpoint.tensor("head.weight")?.shape ?? [];
-    const attends = checkpoint.has("attn_pool.latent");
+    const attends = checkpoint.has("attn_pool.latent"), fc1 = checkpoint.tensor("attn_pool.mlp.fc1.weight");
+    if (gated && fc1) throw badShape(fc1, "expected no gelu beside SwiGLU");
     const means = family.mean || (!family.normsTwice && checkpoint.has("fc_norm.weight"));
     const both = prefix.class > 0 && head.length === 2 && !family.headTransposed && Math.floor(head[1]! / 2) === width;
     const pool = attends ? "attention" : both ? "class_mean" : prefix.class > 0 && !means ? "class" : "mean";
@@ -261,7 +261,7 @@ export function complete(checkpoint: Checkpoint, config: Json): Completed {
       if (tokens > 0 && (isGiven("pool") ? given.pool : pool) !== "class") assume("pool_prefix");
     }
     if (pool_prefix && given.pool === "mean") assume("pool_prefix"); // copies of vit-pytorch's code leave the token out
-    return { pool, pool_prefix, pool_mlp_width: checkpoint.rows("attn_pool.mlp.fc1.weight") || undefined };
+    return { pool, pool_prefix, pool_mlp_width: fc1?.shape[0] || undefined };
   }
 
   /** What the family fixes for rotary positions, if these are. */
@@ -277,11 +277,16 @@ export function complete(checkpoint: Checkpoint, config: Json): Completed {
       if (gated && key === "activation") continue;
       if (open[key] && !isGiven(key)) throw askFor(key, open[key]);
     }
-    for (const key of ["norm", "norm_eps", "activation", "position", "prepare"] as const) if (assumes(key)) assume(key);
+    for (const key of ["norm", "norm_eps", "activation", "position", "prepare", "rotary_grid"] as const) if (assumes(key)) assume(key);
+    const plain = (prefix || checkpoint.has("blocks.0.attn.qkv.bias")) && !checkpoint.has(RELATIVE);
+    if (assumes("norm") && !isGiven("norm") && !plain && !checkpoint.has("blocks.0.ls1.gamma")) {
+      throw new Refusal("config: norm: set norm to pre unless the blocks are x + norm(f(x))");
+    }
     const isMatrix = checkpoint.tensor("patch_embed.proj.weight")?.shape.length === 2;
     const made = family.patches?.(checkpoint);
     const patch_order = isMatrix && !made ? family.patchOrder ?? "channels_last" : undefined;
     if (patch_order === "channels_first" && channels > 1) assume("patch_order");
+    if (family.fixed.position !== "rotary") assume(...Object.keys(rotary() ?? {}));
     const normed = checkpoint.has("norm_pre.weight");
     const width = checkpoint.tensor("norm.weight")?.count ?? 0;
     return {

@@ -9,7 +9,7 @@ import { type Added, type Family, isGated, type Rotary, type Tensors, USUAL_HEAD
 import { IMAGENET, isLength, type Pair, type Photo, share, side } from "./processor.js";
 import { Refusal } from "./refusal.js";
 import { SIGLIP_HEADS } from "./transformers-siglip.js";
-import { definedMembers, meaning, objectOr, pair, unknownName, wordOf } from "./words.js";
+import { ACTIVATIONS, definedMembers, meaning, objectOr, pair, unknownName, wordOf } from "./words.js";
 
 /** MAE's decoder, and the projection heads of DINO and DINOv2. */
 export const FACEBOOKS_IGNORED = ["mask_token", "decoder_", "head.mlp.", "head.last_layer.", "dino_head.", "ibot_head."];
@@ -77,17 +77,21 @@ const TIMM_ROPE: Family = {
 };
 
 /** The rotary positions of EVA-02, counted over the grid of 224 pixels, and of the rope models with registers. */
-const EVA: Rotary = { rotary_places: "from_0", rotary_base: 10000, rotary_pairs: "neighbours", rotary_grid: [16, 16] };
+const EVA: Rotary = { ...ROPE, rotary_base: 10000, rotary_first: "rows", rotary_grid: [16, 16] };
+
+/** The rope models with registers, which have no class token. */
+const TIMM_ROPE_REG: Family = {
+  ...TIMM_ROPE,
+  needs: ["blocks.0.gamma_1", "reg_token"],
+  fits: (tensors) => isUnplaced(tensors) && !tensors.has("cls_token"),
+  rotary: EVA,
+};
 
 const TIMM_EVA02: Family = {
-  ...TIMM,
+  ...TIMM_ROPE,
   name: "timm's EVA-02",
   needs: ["blocks.0.attn.q_bias"],
   fits: (tensors) => isGated(tensors) && tensors.has("pos_embed"),
-  variant: true,
-  fixed: { ...TIMM.fixed, position: "rotary" },
-  openWithoutPrefix: {},
-  assumed: [...TIMM.assumed!, "position"],
   rotary: EVA,
 };
 
@@ -152,25 +156,24 @@ export const TIMM_CLIP: Family = {
   variant: true,
   fixed: { norm: "pre", norm_eps: 1e-5 },
   open: { activation: "gelu or quick_gelu" },
+  assumed: TIMM_ROPE.assumed!, // a Perception Encoder without its pool looks like a CLIP
   openWithoutPrefix: {},
   heads: USUAL_HEADS,
   resize: (tensors, config) => resizeOfFacebook(tensors, config) ?? "antialias",
 };
 
 /** The rotary positions of Perception Encoders. */
-export const PE: Rotary = { rotary_places: "from_1", rotary_base: 10000, rotary_first: "columns", rotary_pairs: "neighbours" };
+export const PE: Rotary = { ...ROPE, rotary_places: "from_1", rotary_base: 10000 };
 /** Their pool has eight heads, and reads the class token too. */
 export const PE_POOLED: Rotary = { ...PE, pool_heads: 8, pool_prefix: true };
 /** It has CLIP's norm before the blocks, and also what no CLIP has, or no last norm. */
 const TIMM_PE: Family = {
-  ...TIMM,
+  ...TIMM_ROPE,
   name: "timm's Perception Encoder",
   needs: ["norm_pre.weight"],
   fits: (tensors) => tensors.has("blocks.0.gamma_1") || !["norm.weight", "fc_norm.weight"].some((name) => tensors.has(name)),
-  variant: true,
   fixed: { norm: "pre", norm_eps: 1e-5, activation: "gelu", position: "rotary" },
-  openWithoutPrefix: {},
-  assumed: [...TIMM.assumed!, "position"],
+  assumed: [...TIMM_ROPE.assumed!, "rotary_grid"],
   heads: SIGLIP_HEADS, // the largest is 1536 wide
   rotary: PE,
 };
@@ -193,13 +196,13 @@ export const TIMM_SIGLIP: Family = {
   projection: "pooled",
 };
 
-export const TIMMS: readonly Family[] = [mixed("timm", "rope.freqs"), mixed("naver", "freqs"), TIMM_DINOV3, TIMM_ROPE, TIMM_EVA02, TIMM_EVA02_APART, TIMM_PE_CORE, TIMM_PE, TIMM_CLIP, TIMM_SIGLIP, TIMM];
+export const TIMMS: readonly Family[] = [mixed("timm", "rope.freqs"), mixed("naver", "freqs"), TIMM_DINOV3, TIMM_ROPE, TIMM_ROPE_REG, TIMM_EVA02, TIMM_EVA02_APART, TIMM_PE_CORE, TIMM_PE, TIMM_CLIP, TIMM_SIGLIP, TIMM];
 
 // ---- config.json -------------------------------------------------------------
 
 /** timm's architectures of its class VisionTransformer, and of BEiT. */
-const ARCHITECTURES = /^(vit|deit3?|flexivit|beit(v2)?|test_vit\d?)(_|$)|^eva_(large_patch14_|giant_patch14_\d)|^eva02_(tiny|small|base|large)_/;
-const KNOWN = "timm's vit_*, deit_*, deit3_*, flexivit_*, beit_*, beitv2_*, eva_large_patch14_*, eva_giant_patch14_224 to _560 and eva02_*";
+const ARCHITECTURES = /^(vit|deit3?|flexivit|beit(v2)?|test_vit\d?)(_|$)|^eva_(large|giant)_patch14_|^eva02_(tiny|small|base|large)_/;
+const KNOWN = "timm's vit_*, deit_*, deit3_*, flexivit_*, beit_*, beitv2_*, eva_* and eva02_*";
 
 /** Architectures with such a name that are not a plain ViT. */
 const OTHERS: readonly [RegExp, string][] = [
@@ -216,14 +219,14 @@ function expectPlain(name: string): void {
   if (why !== undefined) throw unknownName("architecture", name, KNOWN, why);
 }
 
-/** The published width and heads, by the whole of timm's name, or by a part of it. */
-const PUBLISHED: Readonly<Record<string, readonly [number, number]>> = {
-  vit_base_patch16_gap_224: [768, 16], test_vit: [64, 2], test_vit2: [64, 2], test_vit3: [96, 3],
-  tiny: [192, 3], wee: [256, 4], xsmall: [256, 4], little: [320, 5], small: [384, 6], medium: [512, 8],
-  mediumd: [512, 8], betwixt: [640, 10], base: [768, 12], plus: [896, 14], so150m2: [832, 13], so150m: [896, 14],
-  large: [1024, 16], intern300m: [1024, 16], so400m: [1152, 16], huge: [1280, 16], giant: [1408, 16],
-  giantopt: [1536, 16], gigantic: [1664, 16],
+/** The published width, by the whole of timm's name, or by a part of it. */
+const PUBLISHED: Readonly<Record<string, number>> = {
+  test_vit: 64, test_vit2: 64, test_vit3: 96, tiny: 192, wee: 256, xsmall: 256, little: 320, small: 384, medium: 512,
+  mediumd: 512, betwixt: 640, base: 768, plus: 896, so150m2: 832, so150m: 896, large: 1024, intern300m: 1024,
+  so400m: 1152, huge: 1280, giant: 1408, giantopt: 1536, gigantic: 1664,
 };
+/** The heads that are neither 64 wide nor those of {@link SIGLIP_HEADS}. */
+const UNUSUAL: Readonly<Record<string, number>> = { vit_base_patch16_gap_224: 16, test_vit: 2, test_vit2: 2, test_vit3: 3 };
 
 /** The grid of patches that a Perception Encoder was trained for. */
 function gridOfPe(name: string): readonly [number, number] {
@@ -231,35 +234,25 @@ function gridOfPe(name: string): readonly [number, number] {
   return [side, side];
 }
 
-/** The positions of timm's architecture, if they are rotary or its tensors do not show that they are not. */
-const rotaryOf = (name: string): Json =>
+/** The positions of timm's architecture, unless its tensors show them. */
+const positionOf = (name: string): Json =>
   /_dinov3/.test(name) ? { position: "rotary" }
     : /_pe_/.test(name) ? { position: "rotary", ...PE, rotary_grid: gridOfPe(name) }
-    : /_clip_/.test(name) ? { position: "learned" }
     : /_rope_mixed_/.test(name) ? { position: "rotary", ...MIXED }
     : /_rope_reg\d|^eva02_/.test(name) ? { position: "rotary", ...EVA }
-    : /_rope_/.test(name) ? { position: "rotary", ...ROPE } : {};
+    : /_rope_/.test(name) ? { position: "rotary", ...ROPE }
+    : /relpos|^beit/.test(name) ? {} : { position: "learned" };
 
 /** The heads of timm's architecture; undefined if its width is not the published one. */
 function headsOf(architecture: string, width: unknown): number | undefined {
   if (/_dinov3/.test(architecture)) return undefined; // its family knows
-  const words = [architecture, ...architecture.split("_")].filter((word) => hasOwn(PUBLISHED, word));
-  return words.map((word) => PUBLISHED[word]!).find(([published]) => published === width)?.[1];
+  const words = [architecture, ...architecture.split("_")].filter((word) => hasOwn(PUBLISHED, word) && PUBLISHED[word] === width);
+  return words.length > 0 ? UNUSUAL[architecture] ?? (SIGLIP_HEADS as typeof PUBLISHED)[width as number] ?? (width as number) / 64 : undefined;
 }
 
 /** Our values for timm's `global_pool`. */
 const POOLS = {
   token: "class", avg: "mean", map: "attention", max: "max", avgmax: "mean_max", prr: "prr",
-} as const;
-
-/** Our values for timm's `act_layer`, which is a word or a class. */
-const TIMM_ACTIVATIONS = {
-  gelu: "gelu",
-  gelu_tanh: "gelu_tanh",
-  quick_gelu: "quick_gelu",
-  quickgelu: "quick_gelu",
-  relu: "relu",
-  silu: "silu",
 } as const;
 
 /** Keys of `model_args` that change the results but no tensor, and their known words. */
@@ -269,6 +262,7 @@ const LAYERS: Readonly<Record<string, RegExp>> = {
   block_fn: /^block$/i,
   mlp_layer: /^(mlp|swiglupacked)$/i,
   embed_layer: /^patchembed$/i,
+  use_post_norm: /^$/,
 };
 
 /** Before timm 0.8, the keys of `pretrained_cfg` stood beside `architecture`. */
@@ -282,7 +276,8 @@ export function ofTimm(config: Json, wantsPrepare: boolean): Json {
     if (!args[key] || word.test(got)) continue;
     throw new Refusal(`config: model_args.${key}: ${show(got)} is not known here; expected a plain ViT's, or none`);
   }
-  const pool = args.global_pool ?? global_pool;
+  const pool = args.global_pool ?? global_pool, positions = positionOf(name);
+  const poolsAll = name === "test_vit3" || (positions.position === "rotary" && pool === "map"); // timm's class Eva
   const pixels = objectOr(pretrained_cfg, config);
   const { 0: channels, 1: rows, 2: columns } = Object(pixels.input_size) as number[];
   const size = pair(args.img_size) ?? (rows && [rows, columns ?? rows]);
@@ -291,17 +286,17 @@ export function ofTimm(config: Json, wantsPrepare: boolean): Json {
     image_size: size,
     pool: pool == null || pool === "" ? undefined : meaning("global_pool", pool, POOLS),
     norm: "pre", // LAYERS and OTHERS refuse other blocks
-    ...rotaryOf(name),
+    ...positions,
     ...(args.pos_embed === "none" && { position: "none" }),
     position_resize: /relpos/.test(name) ? undefined : "antialias", // its family knows
-    pool_prefix: args.pool_include_prefix ?? (name === "test_vit3" || (/_pe_/.test(name) && pool === "map") || poolsPatches(pixels, pool)),
+    pool_prefix: args.pool_include_prefix ?? (poolsAll || poolsPatches(pixels, pool)),
     pool_heads: args.attn_pool_num_heads,
     heads: args.num_heads ?? headsOf(name, num_features),
     labels: listOf(config.label_names ?? pixels.label_names ?? config.labels, num_classes),
     prepare: wantsPrepare && rows ? ofTimmsPixels(pixels, size as [number, number], args.in_chans ?? channels) : undefined,
-    norm_eps: /clip|quickgelu|dinov3|_pe_/.test(name) ? 1e-5 : 1e-6,
+    norm_eps: /^vit.*clip|quickgelu|dinov3|_pe_/.test(name) ? 1e-5 : 1e-6,
     mlp: /^swiglupacked$/i.test(wordOf(args.mlp_layer)) ? "gated" : undefined,
-    activation: args.act_layer == null ? actOf(name) : meaning("act_layer", args.act_layer, TIMM_ACTIVATIONS),
+    activation: args.act_layer == null ? actOf(name) : meaning("act_layer", args.act_layer, { ...ACTIVATIONS, gelu_tanh: "gelu_tanh", quickgelu: "quick_gelu" } as const),
   });
 }
 
