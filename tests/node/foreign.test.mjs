@@ -57,9 +57,9 @@ const MODELS = {
   vit_pytorch_mean_before: { heads: 1, pool: "mean" },
   vit_of_another_grid: { heads: 2, image_size: [8, 16], position_size: [8, 20] },
   ijepa: { heads: 2 },
-  timm_beit: { heads: 2 },
-  timm_beit_shared: { heads: 2 },
-  beit: { heads: 2 },
+  timm_beit: {},
+  timm_beit_shared: {},
+  beit: {},
   data2vec_vision: { heads: 2 },
   timm_eva: { heads: 2 },
   timm_relpos: { heads: 2, image_size: [8, 12] },
@@ -270,6 +270,13 @@ test("rotary positions of which a file shows nothing are assumed to be those of 
   const { config, origin } = openForeign(headerWith(others), { heads: 1, image_size: [12, 12], position: "rotary" });
   assert.equal(config.rotary_base, 100);
   assert.deepEqual(origin.assumed.filter((key) => key.startsWith("rotary")), ["rotary_places", "rotary_base", "rotary_first", "rotary_pairs"]);
+});
+
+test("a BEiT is known by keys without a bias, whatever its positions and scales are", () => {
+  const { tensors } = headerOf(modelBytes("families/beit"));
+  const plain = Object.entries(tensors).filter(([name]) => !/lambda|bias_table/.test(name)).map(([name, { shape }]) => [name, shape]);
+  const { origin } = openForeign(headerWith(Object.fromEntries(plain)), { heads: 2, image_size: [12, 12], position: "none" });
+  assert.equal(origin.family, "transformers' BEiT and data2vec-vision");
 });
 
 test("a tensor that is missing, left over or misshapen is named as its own code names it", async () => {

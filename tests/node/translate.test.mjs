@@ -25,6 +25,7 @@ test("transformers' model_type tells eps, activation, prefix and whether branche
     ["dinov2_with_registers", 1e-6, "gelu", ["class", ...Array(4).fill("register")], true],
     ["dinov3_vit", 1e-5, "gelu", ["class"], true],
     ["clip_vision_model", 1e-5, "quick_gelu", ["class"], false],
+    ["metaclip_2_vision_model", 1e-5, "quick_gelu", ["class"], false],
     ["siglip_vision_model", 1e-6, "gelu_tanh", [], false],
   ]) has(ours({ ...VIT, model_type }), { norm_eps, activation, prefix, layer_scale, heads: 3 });
   for (const [told, position] of [[{}, "none"], [{ use_relative_position_bias: true }, undefined], [{ use_absolute_position_embeddings: true }, undefined]]) {
@@ -40,6 +41,7 @@ test("every transformers name of gelu is one of three formulas, and other activa
   for (const [hidden_act, activation] of Object.entries({
     gelu: "gelu", gelu_python: "gelu", gelu_new: "gelu_tanh", gelu_fast: "gelu_tanh", gelu_accurate: "gelu_tanh",
     gelu_python_tanh: "gelu_tanh", gelu_pytorch_tanh: "gelu_tanh", quick_gelu: "quick_gelu", relu: "relu", silu: "silu",
+    swish: "silu",
   })) has(ours({ ...VIT, hidden_act }), { activation });
   for (const hidden_act of ["gelu_10", "relu2", "mish"]) refused({ ...VIT, hidden_act }, /hidden_act: expected one of gelu/);
 });

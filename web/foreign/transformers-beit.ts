@@ -19,11 +19,12 @@ const SHARED = "encoder.relative_position_bias.relative_position_bias_table";
 
 const plain = TRANSFORMERS_VIT[TRANSFORMERS_VIT.length - 1]!;
 
-const beit: Family = {
+export const TRANSFORMERS_BEIT: readonly Family[] = [{
   ...plain,
   name: "transformers' BEiT and data2vec-vision",
   anchors: ["encoder.layer.0.attention.attention.query.weight"],
-  needs: ["encoder.layer.0.lambda_1"],
+  needs: ["encoder.layer.0.attention.attention.query.bias"],
+  fits: (tensors) => !tensors.has("blocks.0.attn.qkv.bias"),
   variant: true,
   names: `${plain.names}
     blocks.*.ls1.gamma encoder.layer.*.lambda_1
@@ -35,9 +36,4 @@ const beit: Family = {
     { name: `${ATTENTION}.key.bias`, from: [`${ATTENTION}.query.bias`], plan: zerosLike },
     { name: OWN, from: [SHARED], plan: copyOf, replaces: true },
   ],
-};
-
-export const TRANSFORMERS_BEIT: readonly Family[] = [
-  beit,
-  ...[OWN.replace("*", "0"), SHARED].map((table) => ({ ...beit, needs: [table] })), // without scales
-];
+}];

@@ -1,8 +1,11 @@
 /** transformers' CLIP, its vision tower, and classifiers made of it. */
 import { type Family, type ModelType, USUAL_HEADS } from "./family.js";
 
+const CLIP = { norm_eps: 1e-5, hidden_act: "quick_gelu", prefix: ["class"], layer_scale: false, processor: "CLIP" } as const;
+
 export const CLIP_TYPES = {
-  clip: { norm_eps: 1e-5, hidden_act: "quick_gelu", prefix: ["class"], layer_scale: false, processor: "CLIP" },
+  metaclip_2: CLIP,
+  clip: CLIP,
 } as const satisfies Record<string, ModelType>;
 
 /** What the towers of CLIP and SigLIP share. The first anchor is that of transformers up to 4. */

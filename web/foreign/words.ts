@@ -15,6 +15,7 @@ export const ACTIVATIONS = {
   quick_gelu: "quick_gelu",
   relu: "relu",
   silu: "silu",
+  swish: "silu",
 } as const;
 
 /** The names of CLIP's blocks, which are the same in both of its towers. */
