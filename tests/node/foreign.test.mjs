@@ -279,6 +279,13 @@ test("a BEiT is known by keys without a bias, whatever its positions and scales 
   assert.equal(origin.family, "transformers' BEiT and data2vec-vision");
 });
 
+test("a BEiT of transformers with relative positions has square images, because its code misreads other tables", () => {
+  const { tensors } = headerOf(modelBytes("families/beit"));
+  const shapes = Object.entries(tensors).map(([name, { shape }]) => [name, /bias_table/.test(name) ? [48, 2] : shape]); // 3×5 patches and 3
+  const message = /^config: image_size: expected a square, as transformers' BEiT mixes up rows and columns$/;
+  assert.match(refusal(() => openForeign(headerWith(Object.fromEntries(shapes)), { image_size: [12, 20] })).message, message);
+});
+
 test("a tensor that is missing, left over or misshapen is named as its own code names it", async () => {
   const vit = { heads: 2 };
   for (const [name, from, to, config, code, message] of [

@@ -1,4 +1,7 @@
 /** All families. The first that fits a file counts, so in each list a variant stands before its family. */
+import { TORCH_ENCODER } from "./torch-encoder.js";
+import { TORCHVISION } from "./torchvision.js";
+import { VIT_PYTORCH } from "./vit-pytorch.js";
 import { DINOV2_CHUNKS } from "./dinov2-chunks.js";
 import { FACEBOOK_DINOV3 } from "./facebook-dinov3.js";
 import type { Family } from "./family.js";
@@ -7,8 +10,6 @@ import { OPEN_CLIP } from "./open-clip.js";
 import { TIMMS } from "./timm.js";
 import { TIMM_BEIT } from "./timm-beit.js";
 import { TIMM_RELPOS } from "./timm-relpos.js";
-import { TORCH_ENCODER } from "./torch-encoder.js";
-import { TORCHVISION } from "./torchvision.js";
 import { TRANSFORMERS_BEIT } from "./transformers-beit.js";
 import { TRANSFORMERS_BLIP } from "./transformers-blip.js";
 import { TRANSFORMERS_DINOV3 } from "./transformers-dinov3.js";
@@ -16,7 +17,6 @@ import { TRANSFORMERS_CLIP } from "./transformers-clip.js";
 import { TRANSFORMERS_SIGLIP } from "./transformers-siglip.js";
 import { TRANSFORMERS_VIT } from "./transformers-vit.js";
 import { TRANSFORMERS_YOLOS } from "./transformers-yolos.js";
-import { VIT_PYTORCH } from "./vit-pytorch.js";
 import { YITU_T2T } from "./yitu-t2t.js";
 
 export const FAMILIES: readonly Family[] = [

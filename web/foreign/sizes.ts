@@ -20,7 +20,7 @@ const REQUIRED = ["image_size", "patch_size", "channels", "width", "depth", "hea
 export const isWhole = (config: Json) => REQUIRED.every((key) => hasOwn(config, key));
 
 /** The limit of the core. A config that exceeds it is refused there. */
-const MOST_REGISTERS = 1024;
+export const MOST_REGISTERS = 1024;
 
 const POSITIONS = "none, sincos1d, sincos2d, relative or rotary";
 

@@ -274,7 +274,7 @@ export function ofTimm(config: Json, wantsPrepare: boolean): Json {
   for (const [key, word] of Object.entries(LAYERS)) {
     const got = wordOf(args[key]);
     if (!args[key] || word.test(got)) continue;
-    throw new Refusal(`config: model_args.${key}: ${show(got)} is not known here; expected a plain ViT's, or none`);
+    throw new Refusal(`config: model_args.${key}: ${show(got)} is not known here; expected a plain ViT's`);
   }
   const pool = args.global_pool ?? global_pool, positions = positionOf(name);
   const poolsAll = name === "test_vit3" || (positions.position === "rotary" && pool === "map"); // timm's class Eva

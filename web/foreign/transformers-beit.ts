@@ -1,6 +1,7 @@
 /** transformers' BEiT and data2vec-vision: keys have no bias, and positions are relative, learned, both or neither. */
 import type { Json } from "../base/json.js";
 import { copyOf, type Family, type ModelType, zerosLike } from "./family.js";
+import { Refusal } from "./refusal.js";
 import { TRANSFORMERS_VIT, VIT } from "./transformers-vit.js";
 
 /** The keys that say which positions it has; the tensors show these, and the scales. */
@@ -32,6 +33,10 @@ export const TRANSFORMERS_BEIT: readonly Family[] = [{
     blocks.*.attn.rel_pos.relative_position_bias_table ${OWN}
     fc_norm pooler.layernorm`,
   ignored: ["embeddings.mask_token", "lm_head."],
+  resize(_, { position, image_size }) {
+    if (position !== "relative" || new Set([image_size].flat()).size < 2) return "plain";
+    throw new Refusal("config: image_size: expected a square, as transformers' BEiT mixes up rows and columns");
+  },
   added: [
     { name: `${ATTENTION}.key.bias`, from: [`${ATTENTION}.query.bias`], plan: zerosLike },
     { name: OWN, from: [SHARED], plan: copyOf, replaces: true },

@@ -6,6 +6,7 @@ import { isObject, type Json } from "../base/json.js";
 import { hasOwn, show } from "../errors.js";
 import type { ModelType } from "./family.js";
 import { Refusal } from "./refusal.js";
+import { MOST_REGISTERS } from "./sizes.js";
 import { BEIT_TYPES } from "./transformers-beit.js";
 import { BLIP_TYPES } from "./transformers-blip.js";
 import { CLIP_TYPES } from "./transformers-clip.js";
@@ -22,15 +23,13 @@ const nameOf = (model_type: unknown) => wordOf(model_type).replace("_vision_mode
 export const typeOf = (model_type: unknown): ModelType | undefined =>
   hasOwn(TYPES, nameOf(model_type)) ? TYPES[nameOf(model_type) as keyof typeof TYPES] : undefined;
 
-const MOST_REGISTERS = 1024;
-
 /** @throws {Refusal} for a config of any other model. */
 export function ofTransformers(config: Json): Json {
   const type = typeOf(config.model_type);
   if (!type) throw unknownName("model_type", wordOf(config.model_type), Object.keys(TYPES).join(", "));
   const c = { ...objectOr(config.vision_config, config), ...objectOr(config.vision_config_dict, {}) } as Json;
   if (wordOf(config.architectures).includes("SiglipForImage") && isBefore(config.transformers_version, 43)) {
-    const why = "before 4.43 SiglipForImageClassification left the first patch out of its mean";
+    const why = "before 4.43 its mean left the first patch out";
     throw new Refusal(`config: transformers_version: ${why}; expected a newer one`);
   }
   const registers = nameOf(config.model_type) === "dinov2_with_registers";
@@ -60,8 +59,7 @@ function registersOf({ num_register_tokens: count }: Json): "register"[] {
   if (Number.isInteger(count) && (count as number) >= 0 && (count as number) <= MOST_REGISTERS) {
     return Array<"register">(count as number).fill("register");
   }
-  const what = `expected a whole number up to ${MOST_REGISTERS}, got ${show(JSON.stringify(count))}`;
-  throw new Refusal(`config: num_register_tokens: ${what}`);
+  throw new Refusal(`config: num_register_tokens: expected a whole number up to ${MOST_REGISTERS}, got ${show(JSON.stringify(count))}`);
 }
 
 /** Before 4.52, the mean beside a DINOv2's class token included its registers. */
