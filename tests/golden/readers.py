@@ -10,7 +10,7 @@ torch.nn's own encoder and decoder, without self and cross. Each has two files:
 NAME.safetensors         the model; its config.json and generation_config.json in __metadata__
 NAME.golden.safetensors  all F32: images (B,C,H,W), ids (B,S), and teacher-forced on them logits (B,S,V),
                          self (L,B,h,S,S), cross (L,B,h,S,T); greedy (B,G): what each step's largest logit
-                         makes, from the start on, paddings after the end
+                         makes, from the start on, paddings after the end; beams (B,G): by three beams
 """
 
 import json
@@ -26,6 +26,7 @@ from make import ACTIVATIONS, DEFAULTS, VisionTransformer, draw_weights, started
 WIDTH, HEADS, MLP, VOCABULARY, POSITIONS = 8, 2, 10, 11, 9
 B, S, MAX_LENGTH = 2, 6, 7
 START, END, PADDING = 2, 3, 1
+BEAMS = 3
 
 ENCODER = dict(DEFAULTS, image_size=[8, 12], width=12, heads=3, depth=1, mlp_width=14, channels=3, classes=1, norm_eps=1e-12)
 
@@ -33,7 +34,7 @@ TROCR = dict(model_type="trocr", d_model=WIDTH, decoder_attention_heads=HEADS, d
              max_position_embeddings=POSITIONS, activation_function="gelu", layernorm_embedding=True,
              use_learned_position_embeddings=True, scale_embedding=True, tie_word_embeddings=False)
 MBART = dict(model_type="mbart", d_model=WIDTH, decoder_attention_heads=HEADS, decoder_ffn_dim=MLP, decoder_layers=2,
-            max_position_embeddings=POSITIONS, activation_function="relu", scale_embedding=True)
+            max_position_embeddings=POSITIONS, activation_function="swish", scale_embedding=True)
 BERT = dict(model_type="bert", hidden_size=WIDTH, num_attention_heads=HEADS, intermediate_size=MLP, num_hidden_layers=2,
             max_position_embeddings=POSITIONS, type_vocab_size=2, hidden_act="gelu", layer_norm_eps=1e-12)
 CASES = {
@@ -47,7 +48,7 @@ CASES = {
     "mbart": MBART,
 }
 
-THEIRS = dict(ACTIVATIONS, gelu_new=ACTIVATIONS["gelu_tanh"])
+THEIRS = dict(ACTIVATIONS, gelu_new=ACTIVATIONS["gelu_tanh"], swish=F.silu)
 
 
 class Tensors(dict):
@@ -193,6 +194,23 @@ def greedy(decode):
     return ids
 
 
+def search(decode):
+    """The best text by generate()'s beams of one image: scores are means over the tokens after the first."""
+    running, ended = [(0, [START])], []
+    while True:
+        logs = decode(torch.tensor([text for _, text in running]))[0][:, -1].log_softmax(-1)
+        choices = [(score + logs[i, v].item(), text + [v]) for i, (score, text) in enumerate(running) for v in range(VOCABULARY)]
+        choices = sorted(choices, reverse=True)[: 2 * BEAMS]
+        count = len(choices[0][1]) - 1
+        ended += [(score / count, text) for score, text in choices[:BEAMS] if text[-1] == END]
+        ended = sorted(ended, reverse=True)[:BEAMS]
+        running = [one for one in choices if one[1][-1] != END][:BEAMS]
+        if len(ended) == BEAMS and ended[-1][0] >= choices[0][0] / count:
+            return ended[0][1]
+        if count + 1 == MAX_LENGTH:
+            return max(ended + [(score / count, text) for score, text in running])[1]
+
+
 def make(folder, name, decoder, seed):
     random = torch.Generator().manual_seed(seed)
     encoder = VisionTransformer(ENCODER)
@@ -203,12 +221,14 @@ def make(folder, name, decoder, seed):
     if decoder.get("cross_attention_hidden_size") is None:
         seen = t.linear("enc_to_dec_proj", seen, WIDTH)
     projection = dict(t)
-    decode = lambda ids, cached=False: DECODERS[decoder["model_type"]](decoder, t, ids, seen, cached)
+    decode = lambda ids, cached=False, seen=seen: DECODERS[decoder["model_type"]](decoder, t, ids, seen, cached)
     first = PADDING if name in ("trocr_sinusoidal", "roberta") else PADDING + 1
     ids = torch.randint(first, VOCABULARY, (B, S), generator=random)
     ids[:, 0] = START
     logits, own, cross = decode(ids)
-    results = dict(images=images, ids=ids, logits=logits, self=torch.stack(own), cross=torch.stack(cross), greedy=greedy(decode))
+    texts = [search(lambda ids: decode(ids, True, one[None].expand(len(ids), -1, -1))) for one in seen]
+    beams = torch.tensor([text + [PADDING] * (MAX_LENGTH - len(text)) for text in texts])
+    results = dict(images=images, ids=ids, logits=logits, self=torch.stack(own), cross=torch.stack(cross), greedy=greedy(decode), beams=beams)
     encoders = {n: x for n, x in encoder.state_dict().items() if not n.startswith("head")}
     tensors = {**{f"encoder.{n}": x for n, x in renamed(encoders, VIT, QKV).items()},
                **{n if n in projection else f"decoder.{n}": x for n, x in t.items()}}
@@ -221,7 +241,7 @@ def make(folder, name, decoder, seed):
     generation = dict(decoder_start_token_id=START, eos_token_id=END, pad_token_id=PADDING, max_length=MAX_LENGTH)
     metadata = {"config": json.dumps(config), "generation_config": json.dumps(generation)}
     write_case(folder / name, tensors, results, metadata)
-    print(name, results["greedy"].tolist())
+    print(name, results["greedy"].tolist(), texts)
 
 
 class Stranger(nn.Module):

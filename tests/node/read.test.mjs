@@ -296,6 +296,13 @@ test("how generate() writes is the folder's, and what is not computed here is sa
   const vit = await load(readerFolder(folder(t), "trocr", ({ generation_config: all }) => Object.assign(all, { no_repeat_ngram_size: 3, num_beams: 4 })), { variant });
   await rejects(() => vit.read(image), "unsupported", /^read: the model's own settings have no_repeat_ngram_size, which is not computed here; pass beams to write without \(4 there\)$/);
   assert.equal((await vit.read(image, { beams: 4 })).tokens.length, 6);
+  for (const [key, value] of [["forced_decoder_ids", [[1, 4]]], ["penalty_alpha", 0.6], ["suppress_tokens", [4]]]) {
+    const other = await load(readerFolder(folder(t), "trocr", ({ generation_config: all }) => (all[key] = value)), { variant });
+    await rejects(() => other.read(image), "unsupported", new RegExp(`^read: the model's own settings have ${key}, `));
+  }
+  const usual = { suppress_tokens: [], begin_suppress_tokens: [], eos_token_id: [3], length_penalty: 2, early_stopping: true, penalty_alpha: null, temperature: 0.5 };
+  const same = await load(readerFolder(folder(t), "trocr", ({ generation_config: all }) => Object.assign(all, usual)), { variant });
+  assert.deepEqual((await same.read(image)).tokens.map(({ id }) => id), written(part(golden("trocr").greedy, 0), same.config.decoder), "what changes nothing");
   const none = await load(readerFolder(folder(t), "trocr", ({ generation_config: all }) => delete all.decoder_start_token_id), { variant });
   await rejects(() => none.read(image), "bad_option", /^start: expected an id, because the config has no decoder.start, got none$/);
   assert.equal((await none.read(image, { start: 2 })).tokens.length, 6);

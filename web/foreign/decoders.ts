@@ -157,6 +157,7 @@ const USUAL: Json = {
   do_sample: false, early_stopping: false, length_penalty: 1, repetition_penalty: 1, encoder_repetition_penalty: 1, diversity_penalty: 0, num_beam_groups: 1,
   no_repeat_ngram_size: 0, encoder_no_repeat_ngram_size: 0, min_length: 0, min_new_tokens: 0, forced_bos_token_id: null, forced_eos_token_id: null,
   suppress_tokens: null, begin_suppress_tokens: null, bad_words_ids: null, sequence_bias: null, exponential_decay_length_penalty: null,
+  forced_decoder_ids: null, penalty_alpha: 0,
 };
 /** The length of generate() unless a config says otherwise. */
 const LENGTH = 20;
@@ -168,7 +169,8 @@ function generationOf(theirs: Json, whole: Json, generation: Json | undefined): 
   const most = setting("max_new_tokens");
   const length = Number(most === undefined ? setting("max_length") ?? LENGTH : Number(most) + 1);
   const beams = Number(setting("num_beams") ?? 1);
-  const unknown = Object.keys(USUAL).filter((key) => ![undefined, USUAL[key]].includes(setting(key)) && (beams > 1 || !/^(early|length)_/.test(key)));
+  const changes = (key: string) => setting(key) !== USUAL[key] && String(setting(key) ?? ""); // an empty list changes nothing
+  const unknown = Object.keys(USUAL).filter((key) => changes(key) && (beams > 1 || !/^(early|length)_/.test(key)));
   const config = { start: setting("decoder_start_token_id") ?? setting("bos_token_id"), end: ends.length > 0 ? [end, ...ends] : end, padding: setting("pad_token_id") ?? end };
   return { config: definedMembers(config), settings: { length, beams, unknown } };
 }
