@@ -212,7 +212,7 @@ export interface ReadToken {
   /** What it adds to the text; "" for one that only begins or ends texts, and where no tokenizer is known. */
   text: string;
   id: number;
-  /** How probable it was among all tokens, after those before it. */
+  /** How probable it was among all tokens, after those before it, at the temperature of the model's config. */
   p: number;
 }
 
@@ -221,6 +221,10 @@ export interface ReadResult {
   text: string;
   /** Those that were written, with the one that ends the text; with `force`, those that were given. */
   tokens: ReadToken[];
+  /** How probable the whole text is: the product of its tokens' `p`. */
+  p: number;
+  /** Whether that is below the model's `config.uncertain_below`. Do not rely on such a text. */
+  uncertain: boolean;
   /** (S,V): row i is what token i was chosen by. With `force`, row i is what may follow token i. Only with the option `logits`, or with `force`. */
   logits?: Float32Array;
   /** Only with the option `attention`. Its rows are those of `logits`. */

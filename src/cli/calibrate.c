@@ -1,5 +1,6 @@
 /* vit calibrate: finds a model's temperature, and the probability below which it is unsure, from
- * images and drawings that it was not trained on. Each group counts alike. */
+ * images and drawings that it was not trained on. Each group counts alike. Of a model with a decoder,
+ * from images and the texts that it should write. */
 #include "train/calibrate.h"
 #include "base/error.h"
 #include "cli.h"
@@ -109,7 +110,7 @@ static vit_status choose_part(size_t *count, const struct arguments *a, const st
                               vit_error *why) {
     *count = a->count ? a->count : a->first < data->count ? data->count - a->first : 0;
     if (*count && *count <= data->count && a->first <= data->count - *count) {
-        if (!memchr(data->labels + a->first, NO_CLASS, *count)) return VIT_OK;
+        if (data->text_tokens || !memchr(data->labels + a->first, NO_CLASS, *count)) return VIT_OK;
         return vit_fail(
             why, VIT_BAD_ARGUMENT,
             "%s: --first %z --count %z: expected images that show a class, but some show none",
@@ -211,9 +212,123 @@ static vit_status calibrate(struct calibration *c, struct answers *answers,
     return status;
 }
 
+/* ---- Texts ---------------------------------------------------------------- */
+
+/* Images, the model's texts about them, and the logits of their labels' tokens. */
+struct texts {
+    struct data_set data;
+    size_t count, tokens;
+    float *logits;               /* (tokens,V) */
+    uint32_t *next;              /* (tokens): the labels' */
+    struct text_answer *answers; /* (count) */
+    float *p;                    /* (count·(S-1)): room for probabilities */
+};
+
+static void texts_close(struct texts *t) {
+    data_close(&t->data);
+    free(t->logits);
+    free(t->next);
+    free(t->answers);
+    free(t->p);
+}
+
+static vit_status texts_open(struct texts *t, const struct arguments *a, const vit_config *config,
+                             vit_error *why) {
+    if (a->strokes)
+        return vit_fail(why, VIT_BAD_ARGUMENT,
+                        "--strokes: expected a model that classifies, got one that writes texts");
+    vit_status status = data_open(&t->data, a->images, a->labels, config, why);
+    if (!status) status = choose_part(&t->count, a, &t->data, why);
+    if (status) return status;
+    size_t rows = t->data.text_tokens - 1, V = config->decoder.vocabulary;
+    t->logits = calloc(t->count * rows + 1, V * sizeof *t->logits);
+    t->next = calloc(t->count * rows + 1, sizeof *t->next);
+    t->answers = calloc(t->count + 1, sizeof *t->answers);
+    t->p = calloc(t->count * rows + 1, sizeof *t->p);
+    if (t->logits && t->next && t->answers && t->p) return VIT_OK;
+    return vit_fail(why, VIT_NO_MEMORY, "no memory for the logits of %z texts", t->count);
+}
+
+/* Closes the gaps after shorter texts. */
+static void keep_tokens(struct texts *t, size_t first, const vit_text_config *c) {
+    size_t S = t->data.text_tokens, V = c->vocabulary;
+    for (size_t i = 0; i < t->count; i++) {
+        const uint8_t *label = t->data.labels + (first + i) * S;
+        size_t n = text_length(label, S, c) - 1;
+        memmove(t->logits + t->tokens * V, t->logits + i * (S - 1) * V, n * V * sizeof *t->logits);
+        for (size_t j = 0; j < n; j++) t->next[t->tokens++] = label[1 + j];
+    }
+}
+
+/* Measures a model of these bytes with c's temperature, as vit eval does. */
+static vit_status measure_calibrated(struct calibration *c, struct texts *t, vit_team *team,
+                                     const struct arguments *a, const uint8_t *bytes, size_t size,
+                                     vit_error *why) {
+    const struct config_number number = {"temperature", c->temperature};
+    uint8_t *changed;
+    vit_model *model = NULL;
+    vit_status status = model_set_numbers(&changed, &size, bytes, size, &number, 1, why);
+    if (!status) status = vit_open(&model, changed, size, &vit_native, why);
+    if (!status)
+        status = evaluate_texts(&c->whole, t->answers, NULL, team, model, &t->data, a->first,
+                                t->count, why);
+    vit_close(model);
+    free(changed);
+    return status;
+}
+
+static double tokens_error(const struct texts *t, size_t V, double temperature) {
+    return score_answers(t->p, t->logits, NULL, t->next, t->tokens, V, temperature)
+        .calibration_error;
+}
+
+/* The temperature is that of the tokens, because a text's probability is the product of theirs: its
+ * cross-entropy is least, too. */
+static vit_status calibrate_texts(struct calibration *c, struct texts *t, const struct arguments *a,
+                                  const vit_model *model, const uint8_t *bytes, size_t size,
+                                  vit_error *why) {
+    const vit_config *config = vit_model_config(model);
+    size_t V = config->decoder.vocabulary, right = 0, wrong = 0;
+    vit_team *team = NULL;
+    struct score before;
+    vit_status status = texts_open(t, a, config, why);
+    if (!status) status = team_open(&team, a->threads, why);
+    if (!status)
+        status = evaluate_texts(&before, t->answers, t->logits, team, model, &t->data, a->first,
+                                t->count, why);
+    if (!status) {
+        keep_tokens(t, a->first, &config->decoder);
+        double temperature = fit_temperature(t->logits, t->next, NULL, t->tokens, V);
+        c->temperature = round(temperature * 1e4) / 1e4;
+        status = measure_calibrated(c, t, team, a, bytes, size, why);
+    }
+    team_close(team);
+    if (status) return status;
+    if (!c->whole.correct)
+        return vit_fail(why, VIT_BAD_ARGUMENT,
+                        "expected images whose texts the model writes right, got none of the %z "
+                        "right",
+                        t->count);
+    c->before[0] = before.calibration_error;
+    c->after[0] = c->whole.calibration_error;
+    c->before[1] = tokens_error(t, V, config->temperature);
+    c->after[1] = tokens_error(t, V, c->temperature);
+    for (size_t i = 0; i < t->count; i++) {
+        const struct text_answer *one = &t->answers[i];
+        t->p[one->right ? right++ : t->count - ++wrong] = one->p;
+    }
+    c->doubt = find_doubt(t->p, right, t->count, a->accept);
+    return VIT_OK;
+}
+
+/* ---- The command ---------------------------------------------------------- */
+
 /* A group's name in the output: images are named only beside drawings. */
-static void print_group(FILE *out, const struct answers *answers, const struct group *group) {
-    if (group->share == 1)
+static void print_group(FILE *out, const struct answers *answers, size_t i) {
+    const struct group *group = &answers->groups[i];
+    if (answers->group_count == 0)
+        fprintf(out, i ? " of tokens" : " of texts");
+    else if (group->share == 1)
         fprintf(out, " of drawings");
     else if (group->share > 0)
         fprintf(out, " of drawings cut at %g", group->share);
@@ -224,9 +339,10 @@ static void print_group(FILE *out, const struct answers *answers, const struct g
 static void print_calibration(FILE *out, const struct calibration *c,
                               const struct answers *answers) {
     fprintf(out, "temperature: %.4f\n", c->temperature);
-    for (size_t i = 0; i < answers->group_count; i++) {
+    size_t groups = answers->group_count ? answers->group_count : 2; /* none: texts and tokens */
+    for (size_t i = 0; i < groups; i++) {
         fprintf(out, "calibration error");
-        print_group(out, answers, &answers->groups[i]);
+        print_group(out, answers, i);
         fprintf(out, ": %.4f before, %.4f after\n", c->before[i], c->after[i]);
     }
     fprintf(out,
@@ -241,10 +357,14 @@ static vit_status run(const struct arguments *a, vit_error *why) {
     size_t size, changed_size;
     struct calibration c = {0};
     struct answers answers = {0};
+    struct texts texts = {0};
     FILE *say = leads_to_stdout(a->out) ? stderr : stdout;
     vit_status status = model_read_with_bytes(&model, &bytes, &size, a->model, &vit_native, why);
-    if (!status) status = model_needs_classes(model, a->model, why);
-    if (!status) status = calibrate(&c, &answers, a, model, why);
+    bool writes = model && vit_model_config(model)->decoder.depth;
+    if (!status && !writes) status = model_needs_classes(model, a->model, why);
+    if (!status)
+        status = writes ? calibrate_texts(&c, &texts, a, model, bytes, size, why)
+                        : calibrate(&c, &answers, a, model, why);
     if (!status) {
         const struct config_number numbers[] = {{"temperature", c.temperature},
                                                 {"uncertain_below", c.doubt.threshold}};
@@ -254,6 +374,7 @@ static vit_status run(const struct arguments *a, vit_error *why) {
     if (!status) status = write_model(a->out, changed, changed_size, why);
     if (!status) print_calibration(say, &c, &answers);
     answers_close(&answers);
+    texts_close(&texts);
     free(changed);
     free(bytes);
     vit_close(model);
@@ -266,7 +387,8 @@ int command_calibrate(int argc, char **argv) {
         {"--model", OPTION_TEXT, &a.model, true, "MODEL", "safetensors"},
         {"--out", OPTION_TEXT, &a.out, true, "MODEL", "safetensors to write; may be the same"},
         {"--images", OPTION_TEXT, &a.images, true, "IDX", "IDX images, gzipped or not"},
-        {"--labels", OPTION_TEXT, &a.labels, true, "IDX", "IDX labels, gzipped or not"},
+        {"--labels", OPTION_TEXT, &a.labels, true, "IDX",
+         "IDX labels, or of a decoder texts, gzipped or not"},
         {"--first", OPTION_INDEX, &a.first, false, "N", "the first image to use; counts from 0"},
         {"--count", OPTION_COUNT, &a.count, false, "N",
          "the number of images to use (default: all that follow)"},

@@ -63,9 +63,8 @@ static vit_status measure(const struct arguments *a, const vit_model *model,
     if (!status) {
         if (confusion) print_confusion(confusion, model, classes);
         bool doubts = vit_model_config(model)->uncertain_below > 0;
-        if (score.count) printf("loss: %.4f\n", score.loss);
-        if (score.count && !data->text_tokens)
-            printf("calibration error: %.4f\n", score.calibration_error);
+        if (score.count)
+            printf("loss: %.4f\ncalibration error: %.4f\n", score.loss, score.calibration_error);
         print_share("uncertain of no class", score.others_uncertain, score.others);
         if (doubts) print_share("uncertain", score.uncertain, score.count);
         print_share("accuracy", score.correct, score.count);

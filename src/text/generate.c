@@ -32,6 +32,7 @@ struct vit_writer {
     const struct vit_kernels *kernels;
     const vit_text_config *config;
     vit_writing how;
+    float scale; /* 1 / the model's temperature */
     vit_text *text;
     vit_written result;
     struct hypothesis *running, *next; /* (beams) */
@@ -39,7 +40,7 @@ struct vit_writer {
     size_t ended_count, prompt;
     struct choice *choices; /* (2·beams) of beams, best first; (V) by chance */
     float *logits, *cross;  /* (beams,V); (L,h,T) */
-    float *softmax;         /* (beams,V) */
+    float *softmax;         /* (V) */
     uint32_t *parents, *tokens;
     float *scores;
 };
@@ -60,13 +61,14 @@ static void *lay_out(vit_writer *w, struct arena *arena, const vit_model *m,
     const vit_text_config *c = &m->config.decoder;
     size_t beams = how->beams, V = c->vocabulary;
     *w = (vit_writer){.kernels = m->kernels, .config = c, .how = *how};
+    w->scale = 1 / fmaxf(m->config.temperature, 1e-6f); /* so that no logit becomes infinite */
     lay_out_hypotheses(&w->running, arena, beams, how->tokens);
     lay_out_hypotheses(&w->next, arena, beams, how->tokens);
     lay_out_hypotheses(&w->ended, arena, beams + 1, how->tokens);
     w->choices = (void *)arena_floats(arena, how->temperature > 0 ? V : 2 * beams,
                                       sizeof *w->choices / sizeof(float));
     w->logits = arena_floats(arena, beams, V);
-    w->softmax = arena_floats(arena, beams, V);
+    w->softmax = arena_floats(arena, V);
     w->cross = arena_floats(arena, beams > 1 ? 0 : c->depth, c->heads, vit_tokens(&m->config));
     w->parents = (void *)arena_floats(arena, beams);
     w->tokens = (void *)arena_floats(arena, beams);
@@ -159,11 +161,12 @@ vit_status vit_writer_begin(vit_writer *w, const float *image, const uint32_t *p
 
 /* ---- Choosing ------------------------------------------------------------- */
 
-/* softmax(logits · scale) of all that run. */
-static void find_softmax(vit_writer *w, float scale) {
-    size_t V = w->config->vocabulary, rows = w->how.beams;
-    memcpy(w->softmax, w->logits, rows * V * sizeof *w->softmax);
-    w->kernels->softmax(w->softmax, V, scale, rows, V);
+/* → softmax(logits · scale) (V) of one that runs, until the next call. */
+static const float *find_softmax(vit_writer *w, size_t beam, float scale) {
+    size_t V = w->config->vocabulary;
+    memcpy(w->softmax, w->logits + beam * V, V * sizeof *w->softmax);
+    w->kernels->softmax(w->softmax, V, scale, 1, V);
+    return w->softmax;
 }
 
 static uint32_t largest(const float *x, size_t n) {
@@ -183,7 +186,7 @@ static int falling(const void *a, const void *b) {
 static uint32_t draw(vit_writer *w) {
     size_t V = w->config->vocabulary, kept = 0;
     double mass = 0;
-    find_softmax(w, 1 / w->how.temperature);
+    find_softmax(w, 0, 1 / w->how.temperature);
     for (size_t i = 0; i < V; i++)
         w->choices[i] = (struct choice){.p = w->softmax[i], .token = (uint32_t)i};
     sort(w->choices, V, sizeof *w->choices, falling);
@@ -199,8 +202,7 @@ static void continue_one(vit_writer *w) {
     size_t V = w->config->vocabulary;
     uint32_t token = w->how.temperature > 0 ? draw(w) : largest(w->logits, V);
     struct hypothesis *h = w->running;
-    find_softmax(w, 1);
-    append(h, token, w->softmax[token]);
+    append(h, token, find_softmax(w, 0, w->scale)[token]);
     show(w, h, token == w->config->end || h->count == w->how.tokens);
 }
 
@@ -209,11 +211,11 @@ static void continue_one(vit_writer *w) {
 /* The 2·beams best ways to continue, best first. */
 static void find_choices(vit_writer *w) {
     size_t V = w->config->vocabulary, most = 2 * w->how.beams, count = 0;
-    find_softmax(w, 1);
     for (size_t b = 0; b < w->how.beams; b++) {
-        const float *logits = w->logits + b * V, *p = w->softmax + b * V;
+        const float *logits = w->logits + b * V, *p = find_softmax(w, b, 1);
         uint32_t best = largest(logits, V);
         double sum = logits[best] + logarithm(1 / (double)p[best]); /* the logarithm of Σ e^logit */
+        find_softmax(w, b, w->scale);
         for (size_t i = 0; i < V; i++) {
             float score = (float)(logits[i] - sum) + w->running[b].score;
             if (count == most && !(score > w->choices[most - 1].score)) continue;

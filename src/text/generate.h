@@ -26,7 +26,8 @@ typedef struct vit_writing {
 typedef struct vit_written {
     const uint32_t *ids; /* (count): the text so far, with the prompt; of beams the best one */
     size_t count;
-    const float *p; /* (count): how probable each token was among all; 1 for the prompt */
+    const float *p; /* (count): how probable each token was among all, at the temperature of the
+                       model's config; 1 for the prompt */
     bool done;      /* the text is complete: it ends with `end`, or has as many tokens as may be */
     /* The beams of the last step: which beam before it each goes on from, its new token, and the sum
      * of its logarithms of probabilities. beams is 0 before the first step, and of greedy texts. */

@@ -24,7 +24,8 @@ struct evaluation {
     const vit_model *model;
     const struct data_set *data;
     size_t first, count, classes;
-    float *logits, *doubt; /* (count,K), (count), may be NULL */
+    float *logits, *doubt;     /* (count,K), (count), may be NULL; of texts (count,S-1,V) */
+    struct text_answer *texts; /* (count), may be NULL */
     struct part {
         vit_status status;
         struct tally tally;
@@ -44,17 +45,21 @@ static float doubt_of(const float *logits, const vit_config *config) {
     return config->doubt ? (float)(1 / (1 + exp(-(double)logits[config->classes]))) : 0;
 }
 
+static void count_answer(struct tally *tally, float p, bool right) {
+    tally->score.count++;
+    tally->score.correct += right;
+    reliability_add(&tally->reliability, p, right);
+}
+
 /* Adds the answer `predicted`, which is that of the largest logit. Returns its probability. */
 static float tally_add(struct tally *tally, size_t predicted, size_t label, const float *logits,
                        float doubt, size_t classes, double temperature) {
     double max = logits[predicted], sum = 0;
     for (size_t i = 0; i < classes; i++) sum += exp((logits[i] - max) / temperature);
     float p = (float)((1 - doubt) / sum);
-    tally->score.count++;
-    tally->score.correct += predicted == label;
     tally->score.loss +=
         log(sum) + (max - logits[label]) / temperature - log1p(-fmin(doubt, 1 - 1e-7));
-    reliability_add(&tally->reliability, p, predicted == label);
+    count_answer(tally, p, predicted == label);
     return p;
 }
 
@@ -132,33 +137,44 @@ static void reader_close(struct reader *r) {
     free(r->ids);
 }
 
-/* The mean cross-entropy of a text's tokens after the first. */
-static vit_status force(double *loss, struct reader *r, const vit_text_config *c,
-                        const float *image, const uint32_t *ids, size_t n) {
-    vit_status status = vit_text_set_image(r->text, image);
-    if (!status) status = vit_text_run(r->text, ids, 1, n - 1, r->logits, NULL);
-    double sum =
-        vit_text_loss(r->logits, r->logits, ids + 1, n - 1, c->vocabulary, c->padding, 0, 0);
-    *loss = sum / (double)(n - 1);
-    return status;
+size_t text_length(const uint8_t *label, size_t tokens, const vit_text_config *c) {
+    while (tokens > 2 && label[tokens - 1] == c->padding && label[tokens - 1] != c->end) tokens--;
+    return tokens;
 }
 
-/* Adds whether the image's text is written as the label has it, after its first token. */
-static vit_status add_text(struct part *part, struct reader *r, const vit_text_config *c,
-                           const float *image, const uint8_t *label, size_t most) {
-    uint32_t *ids = r->ids;
-    size_t n = most;
-    double loss;
-    while (n > 2 && label[n - 1] == c->padding && label[n - 1] != c->end) n--;
-    for (size_t i = 0; i < most; i++) ids[i] = label[i];
-    vit_status status = force(&loss, r, c, image, ids, n);
-    if (!status) status = vit_writer_begin(r->writer, image, ids, 1);
+/* Forces text i of the evaluation, and adds its mean cross-entropy. ids (n). */
+static vit_status force(const struct evaluation *e, struct part *part, struct reader *r,
+                        const float *image, size_t i, const uint32_t *ids, size_t n) {
+    const vit_text_config *c = &vit_model_config(e->model)->decoder;
+    size_t V = c->vocabulary, each = (e->data->text_tokens - 1) * V;
+    vit_status status = vit_text_set_image(r->text, image);
+    if (!status) status = vit_text_run(r->text, ids, 1, n - 1, r->logits, NULL);
+    if (status) return status;
+    if (e->logits) memcpy(e->logits + i * each, r->logits, (n - 1) * V * sizeof(float));
+    double sum = vit_text_loss(r->logits, r->logits, ids + 1, n - 1, V, c->padding, 0, 0);
+    part->tally.score.loss += sum / (double)(n - 1);
+    return VIT_OK;
+}
+
+/* Adds whether text i of the evaluation is written as the label has it, after its first token. */
+static vit_status add_text(const struct evaluation *e, struct part *part, struct reader *r,
+                           const float *image, size_t i) {
+    const vit_config *config = vit_model_config(e->model);
+    size_t most = e->data->text_tokens;
+    const uint8_t *label = e->data->labels + (e->first + i) * most;
+    size_t n = text_length(label, most, &config->decoder);
+    for (size_t j = 0; j < most; j++) r->ids[j] = label[j];
+    vit_status status = force(e, part, r, image, i, r->ids, n);
+    if (!status) status = vit_writer_begin(r->writer, image, r->ids, 1);
     if (status) return status;
     const vit_written *written = vit_writer_result(r->writer);
     while (!written->done) vit_writer_step(r->writer);
-    part->tally.score.count++;
-    part->tally.score.loss += loss;
-    part->tally.score.correct += written->count == n && !memcmp(written->ids, ids, n * sizeof *ids);
+    bool right = written->count == n && !memcmp(written->ids, r->ids, n * sizeof *r->ids);
+    float p = 1;
+    for (size_t j = 1; j < written->count; j++) p *= written->p[j];
+    if (e->texts) e->texts[i] = (struct text_answer){p, right};
+    part->tally.score.uncertain += p < config->uncertain_below;
+    count_answer(&part->tally, p, right);
     return VIT_OK;
 }
 
@@ -185,9 +201,8 @@ static void evaluate_part(void *context, size_t thread, size_t threads) {
         part->status = vit_run(e->model, state, images, batch, texts ? NULL : logits,
                                &(vit_taps){.tokens = reader.tokens});
         for (size_t j = 0; texts && j < batch && !part->status; j++)
-            part->status = add_text(part, &reader, &config->decoder,
-                                    reader.tokens + j * vit_tokens(config) * config->width,
-                                    e->data->labels + (index + j) * texts, texts);
+            part->status = add_text(e, part, &reader,
+                                    reader.tokens + j * vit_tokens(config) * config->width, i + j);
         for (size_t j = 0; !texts && j < batch && !part->status; j++)
             add_answer(e, part, i + j, logits + j * each, e->data->labels[index + j]);
     }
@@ -240,8 +255,15 @@ static vit_status evaluate_all(struct score *score, size_t *confusion, vit_team 
 vit_status evaluate(struct score *score, size_t *confusion, vit_team *team, const vit_model *model,
                     const struct data_set *data, size_t first, size_t count, vit_error *why) {
     size_t classes = vit_model_config(model)->classes;
-    struct evaluation e = {model, data, first, count, classes, NULL, NULL, NULL};
+    struct evaluation e = {model, data, first, count, classes, NULL, NULL, NULL, NULL};
     return evaluate_all(score, confusion, team, e, why);
+}
+
+vit_status evaluate_texts(struct score *score, struct text_answer *texts, float *logits,
+                          vit_team *team, const vit_model *model, const struct data_set *data,
+                          size_t first, size_t count, vit_error *why) {
+    struct evaluation e = {model, data, first, count, 0, logits, NULL, texts, NULL};
+    return evaluate_all(score, NULL, team, e, why);
 }
 
 vit_status evaluate_logits(float *logits, float *doubt, vit_team *team, const vit_model *model,
@@ -250,7 +272,7 @@ vit_status evaluate_logits(float *logits, float *doubt, vit_team *team, const vi
     if (data->text_tokens)
         return vit_fail(why, VIT_BAD_ARGUMENT, "expected images with labels, got texts");
     size_t classes = vit_model_config(model)->classes;
-    struct evaluation e = {model, data, first, count, classes, logits, doubt, NULL};
+    struct evaluation e = {model, data, first, count, classes, logits, doubt, NULL, NULL};
     struct score score;
     return evaluate_all(&score, NULL, team, e, why);
 }

@@ -8,7 +8,8 @@
 struct score {
     size_t count, correct;
     double loss;                     /* mean cross-entropy of the probabilities */
-    double calibration_error;        /* of the probabilities of the answers */
+    double calibration_error;        /* of the probabilities of the answers; a text's is the product
+                                        of its tokens' */
     size_t uncertain;                /* answers whose probability is below uncertain_below */
     size_t others, others_uncertain; /* images whose label is no class; the rest leaves them out */
 };
@@ -29,6 +30,19 @@ vit_status evaluate(struct score *score, size_t *confusion, vit_team *team, cons
  * has no doubt. */
 vit_status evaluate_logits(float *logits, float *doubt, vit_team *team, const vit_model *model,
                            const struct data_set *data, size_t first, size_t count, vit_error *why);
+
+/* A text that was written: its probability, and whether it is the label's. */
+struct text_answer {
+    float p;
+    bool right;
+};
+/* As evaluate, of a model with a decoder → texts (count); unless NULL, logits (count,S-1,V): of the
+ * labels' tokens after the first, where text_length says that there is one. S: data->text_tokens. */
+vit_status evaluate_texts(struct score *score, struct text_answer *texts, float *logits,
+                          vit_team *team, const vit_model *model, const struct data_set *data,
+                          size_t first, size_t count, vit_error *why);
+/* The tokens of a label without its paddings. */
+size_t text_length(const uint8_t *label, size_t tokens, const vit_text_config *c);
 /* The index of the largest of n logits; the first of equals. */
 size_t largest_logit(const float *logits, size_t n);
 

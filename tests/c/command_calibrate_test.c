@@ -4,6 +4,10 @@
 
 #include "hostile.h"
 #include "kernels/kernels.h"
+#include "save.h"
+#include "text/generate.h"
+#include "text/text.h"
+#include "train/calibrate.h"
 #include "train/evaluate.h"
 
 static const char STEM[] = GOLDEN_DIR "/../../weights/digits-stem.safetensors";
@@ -209,6 +213,156 @@ TEST("vit eval prints the calibration error at the model's temperature, and the 
           (double)errors[0], (double)errors[1], (double)before, (double)after);
     CHECK(losses[1] < losses[0], "a loss of %g before, %g after", (double)losses[0],
           (double)losses[1]);
+}
+
+/* ---- Texts --------------------------------------------------------------- */
+
+enum { PADS = 210, TOKENS = 6, PIECES = 7, PADDING = 2 };
+
+static const char WRITER[] =
+    "{\"image_size\":[8,8],\"patch_size\":[4,4],\"channels\":1,\"width\":8,\"depth\":1,"
+    "\"heads\":2,\"mlp_width\":8,\"classes\":0,\"decoder\":{\"depth\":1,\"width\":8,"
+    "\"heads\":2,\"mlp_width\":8,\"vocabulary\":7,\"max_tokens\":6,\"start\":0,\"end\":1,"
+    "\"padding\":2}}";
+
+static vit_model *new_writer(void) {
+    vit_config config;
+    vit_model *model = NULL;
+    vit_error why = {""};
+    uint64_t seed = 2;
+    size_t n = strlen(WRITER);
+    if (vit_config_read(&config, WRITER, n, &why) ||
+        vit_create(&model, &config, WRITER, n, unpacked_kernels(), &why)) {
+        check_failed(__FILE__, __LINE__, "%s", why.text);
+        exit(EXIT_FAILURE);
+    }
+    random_weights(model, &seed);
+    return model;
+}
+
+/* Writes the text of an image → ids (TOKENS), paddings after its end, and its probability at a
+ * temperature: the product of the forced tokens' softmax. */
+static double write_pad(uint8_t *ids, const vit_model *model, const uint8_t *pixels,
+                        double temperature) {
+    const vit_writing how = {.tokens = TOKENS, .beams = 1, .top_p = 1};
+    size_t size = vit_writer_size(model, &how);
+    size_t text_size = vit_text_size(model, VIT_DECODER, 1, TOKENS);
+    void *memory = malloc(size), *text_memory = malloc(text_size);
+    struct owned_state s = new_state(model, 1);
+    vit_writer *writer;
+    vit_text *text;
+    float image[PIXELS], tokens[64], logits[TOKENS * PIECES], p[PIECES];
+    double product = 1;
+    for (size_t i = 0; i < PIXELS; i++) image[i] = (float)pixels[i] / 255;
+    vit_run(model, s.state, image, 1, NULL, &(vit_taps){.tokens = tokens});
+    CHECK(!vit_writer_init(&writer, memory, size, model, &how), "no writer");
+    vit_writer_begin(writer, tokens, NULL, 0);
+    while (!vit_writer_result(writer)->done) vit_writer_step(writer);
+    const vit_written *r = vit_writer_result(writer);
+    CHECK(!vit_text_init(&text, text_memory, text_size, model, VIT_DECODER, 1, TOKENS), "no text");
+    vit_text_set_image(text, tokens);
+    vit_text_run(text, r->ids, 1, r->count, logits, NULL);
+    for (size_t i = 0; i < TOKENS; i++) ids[i] = (uint8_t)(i < r->count ? r->ids[i] : PADDING);
+    for (size_t i = 1; i < r->count; i++) {
+        vit_probabilities(p, logits + (i - 1) * PIECES, PIECES, (float)temperature);
+        product *= (double)p[r->ids[i]];
+    }
+    free(memory), free(text_memory), free(s.memory);
+    return product;
+}
+
+/* Writes writer.safetensors, and of random images pads.idx and texts.idx, which the model writes;
+ * but every third has another second token. */
+static void put_pads(vit_model *model, uint8_t *pixels, uint8_t *texts) {
+    uint64_t seed = 3;
+    size_t length = strlen(WRITER);
+    const float *parameters = parameters_of(model);
+    size_t size = vit_encode(NULL, 0, model, parameters, WRITER, length);
+    uint8_t *bytes = malloc(size), *labels = malloc(12 + PADS * TOKENS);
+    vit_encode(bytes, size, model, parameters, WRITER, length);
+    put_file(file_at("writer.safetensors"), bytes, size);
+    for (size_t i = 0; i < PADS * PIXELS; i++) pixels[i] = (uint8_t)random_bits(&seed);
+    for (size_t i = 0; i < PADS; i++) {
+        write_pad(texts + i * TOKENS, model, pixels + i * PIXELS, 1);
+        if (i % 3 == 0) texts[i * TOKENS + 1] = (uint8_t)(texts[i * TOKENS + 1] == 3 ? 4 : 3);
+    }
+    put_idx("pads.idx", PADS, SIDE, pixels);
+    memcpy(labels, (uint8_t[12]){0, 0, 8, 2, 0, 0, 0, PADS, 0, 0, 0, TOKENS}, 12);
+    memcpy(labels + 12, texts, PADS * TOKENS);
+    put_file(file_at("texts.idx"), labels, 12 + PADS * TOKENS);
+    free(bytes), free(labels);
+}
+
+static int calibrate_writer(const char *out, const char *more) {
+    return vit("calibrate --model %s --out %s --images %s --labels %s %s",
+               file_at("writer.safetensors"), out, file_at("pads.idx"), file_at("texts.idx"), more);
+}
+
+TEST("vit calibrate of a decoder makes its texts' probabilities honest, as vit eval measures it") {
+    static uint8_t pixels[PADS * PIXELS], texts[PADS * TOKENS];
+    const char *model_file = file_at("writer.safetensors"),
+               *out = file_at("writer-out.safetensors");
+    vit_model *model = new_writer();
+    float temperature, threshold, errors[2], tokens[2];
+    size_t right, right_below, wrong, wrong_below, below[2] = {0};
+    put_pads(model, pixels, texts);
+    REQUIRE(calibrate_writer(out, "--accept 0.9") == 0, "%s", said);
+    REQUIRE(
+        sscanf(said,
+               "temperature: %f\ncalibration error of texts: %f before, %f after\n"
+               "calibration error of tokens: %f before, %f after\nuncertain below: %f, which is "
+               "%zu of %zu right answers and %zu of %zu wrong ones",
+               &temperature, &errors[0], &errors[1], &tokens[0], &tokens[1], &threshold,
+               &right_below, &right, &wrong_below, &wrong) == 10,
+        "%s", said);
+    check_only_keys_added(model_file, out);
+    CHECK(right == PADS - PADS / 3 && wrong == PADS / 3, "%zu right, %zu wrong", right, wrong);
+    CHECK(errors[1] < errors[0] && tokens[1] < tokens[0], "no better: %s", said);
+    for (size_t after = 0; after < 2; after++) {
+        struct reliability measured = {0};
+        for (size_t i = 0; i < PADS; i++) {
+            uint8_t ids[TOKENS];
+            double p = write_pad(ids, model, pixels + i * PIXELS, after ? (double)temperature : 1);
+            reliability_add(&measured, p, i % 3 != 0);
+            if (after) below[i % 3 == 0] += (float)p < threshold;
+        }
+        float by_eval = NAN;
+        vit("eval --model %s --images %s --labels %s", after ? out : model_file,
+            file_at("pads.idx"), file_at("texts.idx"));
+        const char *line = strstr(said, "calibration error: ");
+        if (line) sscanf(line, "calibration error: %f", &by_eval);
+        CHECK(errors[after] == by_eval && fabs(calibration_error(&measured) - by_eval) < 1e-4,
+              "%g, %g by eval, %g by hand", (double)errors[after], (double)by_eval,
+              calibration_error(&measured));
+        CHECK(!after == !strstr(said, "uncertain: "), "%s", said);
+    }
+    CHECK(below[0] == right_below && below[1] == wrong_below && right_below <= right / 10,
+          "%zu and %zu are below, not %zu and %zu", below[0], below[1], right_below, wrong_below);
+    vit_close(model);
+}
+
+TEST("vit calibrate of a decoder uses only the texts that --first and --count name, and no "
+     "drawings") {
+    static uint8_t pixels[PADS * PIXELS], texts[PADS * TOKENS];
+    const char *out = file_at("some.safetensors"), *other = file_at("others.safetensors");
+    vit_model *model = new_writer();
+    put_pads(model, pixels, texts);
+    REQUIRE(calibrate_writer(out, "--first 10 --count 200") == 0, "%s", said);
+    REQUIRE(calibrate_writer(other, "--first 10 --threads 3") == 0, "%s", said);
+    CHECK(same_files(out, other), "--count or threads make a difference");
+    REQUIRE(calibrate_writer(other, "") == 0, "%s", said);
+    CHECK(!same_files(out, other), "the first 10 texts make no difference");
+    static const struct {
+        const char *more, *says;
+    } BAD[] = {{"--count 211", "expected a part of its 210 images"},
+               {"--count 1", "writes right, got none of the 1 right"},
+               {"--strokes x", "--strokes: expected a model that classifies"}};
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++)
+        CHECK(calibrate_writer(file_at("none-of-it"), BAD[i].more) == 1 &&
+                  strstr(said, BAD[i].says),
+              "%s: %s", BAD[i].more, said);
+    CHECK(!exists(file_at("none-of-it")), "something is written");
+    vit_close(model);
 }
 
 /* ---- Drawings ----------------------------------------------------------- */

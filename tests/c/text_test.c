@@ -338,24 +338,57 @@ static double log_probability(vit_text *text, const uint32_t *ids, size_t n, siz
     return sum;
 }
 
-TEST("each token written greedily is the most probable one after those before it") {
-    EACH_DECODER({
-        const vit_writing how = {.tokens = S, .beams = 1, .top_p = 1};
-        struct owned_writer w = write_all(model, &how, image);
-        const vit_written *r = vit_writer_result(w.writer);
-        size_t V = c->vocabulary;
-        float logits[S * 13], p[13];
-        CHECK(r->ids[0] == c->start && r->count > 1, "%zu tokens", r->count);
-        CHECK(r->count == S || r->ids[r->count - 1] == c->end, "ends by %u", r->ids[r->count - 1]);
-        vit_text_run(text, r->ids, 1, r->count, logits, NULL);
-        for (size_t i = 0; i + 1 < r->count; i++) {
-            vit_probabilities(p, logits + i * V, V, 1);
-            for (size_t v = 0; v < V; v++)
-                CHECK(p[v] <= p[r->ids[i + 1]] + 1e-5f, "token %zu: %zu is likelier", i, v);
-            CHECK(within((double)r->p[i + 1], (double)p[r->ids[i + 1]], 1e-5), "p of %zu", i + 1);
+TEST("each token written greedily is the most probable one after those before it"){EACH_DECODER({
+    const vit_writing how = {.tokens = S, .beams = 1, .top_p = 1};
+    struct owned_writer w = write_all(model, &how, image);
+    const vit_written *r = vit_writer_result(w.writer);
+    size_t V = c->vocabulary;
+    float logits[S * 13], p[13];
+    CHECK(r->ids[0] == c->start && r->count > 1, "%zu tokens", r->count);
+    CHECK(r->count == S || r->ids[r->count - 1] == c->end, "ends by %u", r->ids[r->count - 1]);
+    vit_text_run(text, r->ids, 1, r->count, logits, NULL);
+    for (size_t i = 0; i + 1 < r->count; i++) {
+        vit_probabilities(p, logits + i * V, V, 1);
+        for (size_t v = 0; v < V; v++)
+            CHECK(p[v] <= p[r->ids[i + 1]] + 1e-5f, "token %zu: %zu is likelier", i, v);
+        CHECK(within((double)r->p[i + 1], (double)p[r->ids[i + 1]], 1e-5), "p of %zu", i + 1);
+    }
+    free(w.memory);
+})}
+
+TEST("the config's temperature changes how probable tokens are, and not which are written") {
+    for (size_t i = 0; i < DECODERS_COUNT; i++) {
+        char json[1024];
+        snprintf(json, sizeof json, "{\"temperature\":0.25,%s", DECODERS[i] + 1);
+        vit_model *models[] = {model_of(DECODERS[i], i), model_of(json, i)};
+        const vit_config *whole = vit_model_config(models[0]);
+        size_t V = whole->decoder.vocabulary;
+        uint64_t seed = i;
+        float *image = random_floats(vit_tokens(whole) * whole->width, 1, &seed);
+        struct owned_text owned = new_text(models[0], VIT_DECODER, 1, S);
+        vit_text_set_image(owned.text, image);
+        for (size_t beams = 1; beams <= 3; beams += 2) {
+            const vit_writing how = {.tokens = S, .beams = beams, .top_p = 1};
+            struct owned_writer warm = write_all(models[0], &how, image),
+                                cold = write_all(models[1], &how, image);
+            const vit_written *a = vit_writer_result(warm.writer),
+                              *b = vit_writer_result(cold.writer);
+            float logits[S * 13], p[13];
+            REQUIRE(a->count == b->count && !memcmp(a->ids, b->ids, a->count * sizeof *a->ids),
+                    "other tokens");
+            vit_text_clear(owned.text);
+            for (size_t at = 0; at < b->count; at++)
+                vit_text_run(owned.text, b->ids + at, 1, 1, logits + at * V, NULL);
+            for (size_t at = 1; at < b->count; at++) {
+                vit_probabilities(p, logits + (at - 1) * V, V, 0.25f);
+                CHECK(within((double)b->p[at], (double)p[b->ids[at]], 1e-5), "%zu beams: p of %zu",
+                      beams, at);
+            }
+            free(warm.memory), free(cold.memory);
         }
-        free(w.memory);
-    })
+        free(owned.memory), free(image);
+        vit_close(models[0]), vit_close(models[1]);
+    }
 }
 
 /* Goes through all texts that begin with ids (n) and finds the one of the best mean. */

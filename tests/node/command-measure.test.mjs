@@ -331,6 +331,7 @@ test("eval and calibrate refuse models and data that they cannot use, and write 
     config: { ...unlabelled, classes: 0 },
     tensors: new Map([...tensors].filter(([tensor]) => !tensor.startsWith("head."))),
   }));
+  const numbers = fileURLToPath(new URL("../../weights/numbers.safetensors", import.meta.url));
   const values = model("values.safetensors", { problem_type: "regression" });
   const out = here.at("never.safetensors");
   const good = data(here);
@@ -339,6 +340,7 @@ test("eval and calibrate refuse models and data that they cannot use, and write 
   const cases = [
     ...both.flatMap((command) => [
       [[...command, "--model", headless, ...good], /expected a model with a head, got one without/],
+      [[...command, "--model", numbers, ...good], /expected a model that classifies, got one that writes texts/],
       [[...command, "--model", values, ...good], /expected a model whose problem_type is single_label_classification/],
       [[...command, "--model", modelPath(MODEL), ...data(beyond, { truth: [0, 1, 7] })], /beyond-labels\.idx: expected labels below the model's 7 classes, got 7/],
       [[...command, ...good], /images\.idx: expected images for the model, 28x28 with 1 channel, got 12x12 with 1/],

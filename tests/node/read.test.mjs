@@ -118,6 +118,29 @@ test("p is the softmax of the logits that chose the token, and attention's rows 
   await rejects(() => attention.fromToken(S), "bad_argument", /^token: expected 0 to/);
 });
 
+test("the config's temperature and threshold say how sure a text is, and change no id", async (t) => {
+  const weights = readerFolder(folder(t), "trocr"), image = firstImage("trocr"), temperature = 0.5;
+  const plain = await load(weights, { variant });
+  for (const options of [{ beams: 1 }, { beams: 3 }, { force: [2, 5, 6, 3] }]) {
+    const before = await plain.read(image, options), force = options.force ?? [2, ...before.tokens.map(({ id }) => id)];
+    const { logits } = await plain.read(image, { force }), { vocabulary } = plain.config.decoder;
+    const wants = force.slice(1).map((id, at) => {
+      const row = [...logits.subarray(at * vocabulary, (at + 1) * vocabulary)].map((logit) => Math.exp(logit / temperature));
+      return row[id] / row.reduce((sum, one) => sum + one);
+    });
+    const p = wants.reduce((product, one) => product * one);
+    for (const uncertain_below of [p * 0.99, p * 1.01]) {
+      const vit = await load({ weights, config: { temperature, uncertain_below } }, { variant }), got = await vit.read(image, options);
+      assert.deepEqual(got.tokens.map(({ id }) => id), before.tokens.map(({ id }) => id));
+      const after = got.tokens.slice(options.force ? 1 : 0);
+      for (const [at, token] of after.entries()) assert.ok(Math.abs(token.p - wants[at]) < 1e-5, `token ${at}: ${token.p}, not ${wants[at]}`);
+      assert.ok(Math.abs(got.p / p - 1) < 1e-4, `${got.p}, not ${p}`);
+      assert.equal(got.uncertain, uncertain_below > p);
+    }
+    assert.equal(before.uncertain, false, "without a threshold");
+  }
+});
+
 test("labels are the text, without what begins and ends it; a start may be a label", async (t) => {
   const vit = await labelled(t), image = firstImage("trocr");
   const { text, tokens } = await vit.read(image);

@@ -42,6 +42,7 @@ async function openDataSource(dataSource: DataSource, preferred: HeldOutPart, { 
 
 /** @throws unless the model gives each image one of its classes. */
 function checkClasses({ config }: Vit): void {
+  if (config.decoder) throw new Error("model: expected a model that classifies, got one that writes texts, which the trainer's build/native/vit eval and calibrate measure");
   if (config.classes === 0) throw new Error("model: expected a model with a head, got one without, which cannot classify");
   if (config.problem_type === "single_label_classification") return;
   throw new Error(`model: expected a model whose problem_type is single_label_classification, because each image has one label here, got ${config.problem_type}`);

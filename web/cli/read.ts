@@ -15,8 +15,8 @@ export const read: PhotoCommand = {
   plan(values, files) {
     const options = optionsOf(values);
     return (tools) => reportEach(tools, files, jsonOf(values), async ({ file, photo }) => {
-      const { text, tokens, milliseconds } = await tools.vit.read(photo, options);
-      return { file, text, tokens, milliseconds };
+      const { text, tokens, p, uncertain, milliseconds } = await tools.vit.read(photo, options);
+      return { file, text, tokens, p, uncertain, milliseconds };
     }, ({ file, text, tokens }) => tools.terminal.printRow([file, text || tokens.map(({ id }) => id).join(" ")]));
   },
 };

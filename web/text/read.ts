@@ -68,7 +68,7 @@ export function write(
       return pass({ ...token });
     };
     const ready = await picture;
-    return abortable(turn(signal, ({ session }) => read(session, ready, options, order, { config, shape, decode }, tell)), signal);
+    return abortable(turn(signal, ({ session }) => read(session, ready, options, order, { ...vit.config, config, shape, decode }, tell)), signal);
   }));
 }
 
@@ -114,7 +114,7 @@ function writingOf(write: (pass: (token: ReadToken) => boolean) => Promise<ReadR
   };
 }
 
-interface ReadPlan {
+interface ReadPlan extends Readonly<Pick<VitConfig, "temperature" | "uncertain_below">> {
   readonly config: TextConfig;
   /** Of the image. */
   readonly shape: Shape;
@@ -193,7 +193,7 @@ async function read(
   picture: Picture,
   options: ReadOptions,
   order: Order,
-  { config, shape, decode }: ReadPlan,
+  { temperature, uncertain_below, config, shape, decode }: ReadPlan,
   pass: (token: ReadToken) => boolean,
 ): Promise<ReadResult> {
   const start = performance.now(), { signal } = options;
@@ -202,8 +202,9 @@ async function read(
   const { input, placement } = seen!;
   const special = new Set([config.start, config.end, config.padding]);
   const tokens: ReadToken[] = [], ids: number[] = [];
-  let text = "";
+  let text = "", sure = 1;
   const add = (id: number, p: number): boolean => {
+    sure *= p;
     if (!special.has(id)) ids.push(id);
     const all = special.has(id) ? text : decode(ids);
     const token = { text: all.startsWith(text) ? all.slice(text.length) : "", id, p };
@@ -213,8 +214,8 @@ async function read(
   };
   const { first, force } = order;
   if (!force) {
-    const { most, beams, temperature, topP, seed } = order;
-    await session.call("text", ["vitw_write", [0, most + 1, beams, temperature, topP, seed, 1], Uint32Array.of(first), []]);
+    const { most, beams, topP, seed } = order;
+    await session.call("text", ["vitw_write", [0, most + 1, beams, order.temperature, topP, seed, 1], Uint32Array.of(first), []]);
     for (let wanted = true, paused = performance.now(), done = false; !done && wanted; ) {
       signal?.throwIfAborted();
       const step = await stepOf(session, most + 1);
@@ -230,13 +231,13 @@ async function read(
   const forced = needs && given.length > 0 ? await forcedOf(session, given, config, shape.tokens, Boolean(options.attention)) : undefined;
   if (force && forced) {
     const V = config.vocabulary;
-    force.forEach((id, at) => add(id, at === 0 ? 1 : shareOf(forced.logits.subarray((at - 1) * V, at * V), id)));
+    force.forEach((id, at) => add(id, at === 0 ? 1 : shareOf(forced.logits.subarray((at - 1) * V, at * V), id, temperature)));
   }
   const attention = options.attention && forced && new ReadAttention(forced.cross, forced.self, {
     layers: config.depth, heads: config.heads, texts: given.length, prefix: shape.prefix, grid: shape.grid,
   });
   return {
-    text: decode(ids), tokens,
+    text: decode(ids), tokens, p: sure, uncertain: sure < uncertain_below,
     ...(forced && (options.logits || force) && { logits: forced.logits }),
     ...(attention && { attention }),
     ...(input && { input }),
@@ -265,7 +266,5 @@ async function forcedOf(session: Caller<ModelSession>, ids: Uint32Array<ArrayBuf
 }
 
 /** The softmax of one logit. */
-function shareOf(logits: Float32Array, id: number): number {
-  const most = logits.reduce((a, b) => Math.max(a, b));
-  return Math.exp(logits[id]! - most) / logits.reduce((sum, logit) => sum + Math.exp(logit - most), 0);
-}
+const shareOf = (logits: Float32Array, id: number, temperature: number): number =>
+  1 / logits.reduce((sum, logit) => sum + Math.exp((logit - logits[id]!) / temperature), 0);
