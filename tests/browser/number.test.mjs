@@ -62,6 +62,8 @@ describe("the tab that writes a number", { skip }, () => {
       const { dataset, lang } = await page.locator("#number-words").evaluate(({ dataset, lang }) => ({ dataset: { ...dataset }, lang }));
       assert.equal(dataset.text, text);
       assert.ok(Math.abs(dataset.p - tokens.reduce((product, { p }) => product * p, 1)) < 1e-3, `${language}: ${dataset.p}`);
+      assert.equal(await page.locator("#number .sure b").textContent(), dataset.p >= 0.99 ? "certain" : "fairly sure", `${language}: ${dataset.p}`);
+      assert.ok(dataset.p > 0.97, `a neat number is ${dataset.p} sure`);
       assert.equal(lang, LANGUAGES[language].tag || "en");
       assert.equal(new URL(page.url()).hash, `#number=${language}`);
       assert.ok((await said()).includes(text), await said());

@@ -1,7 +1,7 @@
 // node weights/tools/numbers.mjs validation|test: draws numbers from 0 to 9999 on wide pads, for the model `numbers`,
 // into build/numbers/PART: images that the library has prepared, and rows of tokens. Their digits are MNIST's, set side
 // by side, and those of pens that hands.mjs has gathered; where there is no number, letters, signs, scribbles and
-// longer numbers. The parts share no digit and no writer. It needs `npm run build`. `npm run train -- numbers` draws
+// longer numbers; `mixed` has all of it, as in training. The parts share no digit and no writer. It needs `npm run build`. `npm run train -- numbers` draws
 // what the model learns from, and trains it.
 import { closeSync, copyFileSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -18,6 +18,7 @@ export const IMAGE = [28, 112];
 const [SIDE, TALL] = [28, 20]; // MNIST's images, and the digits in them
 const KEPT = 5000; // the last of MNIST's training images, which choose
 const VALIDATION_ROWS = 3000; // of `train`, its last
+const MIXED = 6000;
 const [PIXEL_UNIT, PEN_UNIT] = [40, 80]; // a digit's height on the pad
 
 /** The writers of each part: writers_part in src/train/strokes.c. */
@@ -314,18 +315,29 @@ export async function numbers({ command, words }) {
   await train(0, recipe, at("first.safetensors"), "--init", at("start.safetensors"));
   writeFileSync(last, JSON.stringify(finishing(jsonIn(recipe), jsonIn(join(weights, "numbers.finish.json")), {})));
   await train(1, last, at("second.safetensors"), "--init", at("first.safetensors"));
-  writeMean(join(weights, "numbers.safetensors"), at("first.safetensors"), at("second.safetensors"));
+  const out = join(weights, "numbers.safetensors"), mixed = (what) => at(join("validation", `mixed-${what}-ubyte`));
+  writeMean(out, at("first.safetensors"), at("second.safetensors"));
+  await drawMeasured("validation");
+  await command("calibrate", "--model", out, "--out", out, "--images", mixed("images-idx3"), "--labels", mixed("tokens-idx2"));
   copyFileSync(at("first.safetensors.log.tsv"), join(weights, "numbers.safetensors.log.tsv"));
   copyFileSync(at("second.safetensors.log.tsv"), join(weights, "numbers.finish.log.tsv"));
+}
+
+/** Draws what a model is measured on, and pads as in training. */
+async function drawMeasured(part) {
+  const gathered = await gather(part), [seed, other] = part === "test" ? [3, 5] : [2, 4];
+  for (const [name, pads] of Object.entries(measured(gathered, dice(seed)))) {
+    const each = LANGUAGES.map((language) => [`tokens-${language}-idx2`, () => language]);
+    await write(join(folder, part), name, pads.length, (at) => pads[at], Object.fromEntries(each));
+  }
+  const random = dice(other);
+  await write(join(folder, part), "mixed", MIXED, drawer(gathered, random), { "tokens-idx2": () => pick(random, LANGUAGES) });
 }
 
 if (isMain(import.meta)) {
   await main(async () => {
     const [part] = process.argv.slice(2);
     if (!["validation", "test"].includes(part)) throw new Trouble(`expected validation or test, got ${part ?? "nothing"}`);
-    for (const [name, pads] of Object.entries(measured(await gather(part), dice(part === "test" ? 3 : 2)))) {
-      const each = LANGUAGES.map((language) => [`tokens-${language}-idx2`, () => language]);
-      await write(join(folder, part), name, pads.length, (at) => pads[at], Object.fromEntries(each));
-    }
+    await drawMeasured(part);
   });
 }

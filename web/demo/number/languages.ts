@@ -36,8 +36,5 @@ export function wordsOf({ tokens }: Pick<ReadResult, "tokens">): Word[] {
   return words;
 }
 
-/** How probable the whole text is. */
-export const shareOf = ({ tokens }: Pick<ReadResult, "tokens">): number => tokens.reduce((product, { p }) => product * p, 1);
-
 /** Whether the model wrote that it sees no number. */
 export const seesNone = ({ tokens }: Pick<ReadResult, "tokens">): boolean => tokens[0]?.text.trim() === NONE;

@@ -21,7 +21,7 @@ import { followLook } from "../theme.ts";
 import { whereOf } from "../where.ts";
 import { write } from "../write.ts";
 import { ACROSS, EXAMPLES, OPENING } from "./examples.ts";
-import { CHOICES, isLanguage, type Language, LANGUAGES, seesNone, shareOf, type Word, wordsOf } from "./languages.ts";
+import { CHOICES, isLanguage, type Language, LANGUAGES, seesNone, type Word, wordsOf } from "./languages.ts";
 import { mapOf } from "./maps.ts";
 import { load, onAnswer, onChange, type Reading, redraw, state } from "./store.ts";
 import type { texts } from "./texts/en.ts";
@@ -103,12 +103,12 @@ const showAddress = () => history.replaceState(history.state, "", address());
 /** Draws the text for people and, in `dataset`, for programs. */
 function drawText(): void {
   const { reading, example, model, answered, version } = state, none = reading !== undefined && !reading.unfinished && seesNone(reading.result);
-  const all = reading ? wordsOf(reading.result) : [], p = reading ? shareOf(reading.result) : 0;
+  const all = reading ? wordsOf(reading.result) : [], p = reading?.result.p ?? 0;
   text.dataset.text = reading && !example ? reading.result.text : "";
   text.dataset.p = reading && !example ? String(p) : "";
   text.ariaBusy = String(model !== undefined && answered !== version);
   text.lang = LANGUAGES[reading?.language ?? state.language].tag || tag;
-  text.classList.toggle("unsure", !reading || none || !isSure(reading));
+  text.classList.toggle("unsure", !reading || none || reading.result.uncertain);
   showWords(all, none ? "?" : "");
   write(sure.firstElementChild!, none ? said.unknown : all.length > 0 ? certaintyOf(reading!) : isBlank(state) || !model ? "" : words.waiting.reading);
   write(sure.lastElementChild!, all.length > 0 ? atLeastAThousandth(p) : "");
@@ -124,15 +124,10 @@ function drawText(): void {
   play.hidden = lessMotion();
 }
 
-/** Every token is at least so probable in a text that is sure. */
-const LEAST_SURE = 0.5;
-
-const isSure = ({ result }: Reading): boolean => result.tokens.every(({ p }) => p >= LEAST_SURE);
-
-function certaintyOf(reading: Reading): string {
+function certaintyOf({ result }: Reading): string {
   const { certain, sure, unsure } = words.answer;
-  if (!isSure(reading)) return unsure;
-  return shareOf(reading.result) >= 0.99 ? certain : sure;
+  if (result.uncertain) return unsure;
+  return result.p >= 0.99 ? certain : sure;
 }
 
 function drawMap(map: Float32Array | undefined, reading: Reading | undefined): void {
@@ -244,8 +239,8 @@ onAnswer((reading) => {
   }
   if (!finished || reading.unfinished) return;
   finished = false;
-  const { answer } = words, { result } = reading, parts = [result.text, percent(shareOf(result))] as const;
-  announce(seesNone(result) ? said.none : (isSure(reading) ? answer.readsAs : answer.unsureOf)(...parts));
+  const { answer } = words, { result } = reading, parts = [result.text, percent(result.p)] as const;
+  announce(seesNone(result) ? said.none : (result.uncertain ? answer.unsureOf : answer.readsAs)(...parts));
 });
 
 onChange(() => {
