@@ -2,8 +2,11 @@ import { configOf, type VitConfig } from "./config.js";
 import { guarded, isReasonOf, reason, show, takeOptions, VitError } from "./errors.js";
 import { listOf, type LoadOptions, nameOf } from "./calls.js";
 import { type Bytes, type ImageInput, type ImageShape, type Picture, toPicture } from "./images.js";
+import type { Foreign } from "./foreign/checkpoint.js";
+import type { Header } from "./load/header.js";
 import type { Folder } from "./load/location.js";
 import type { WeightsSource } from "./load/read-config.js";
+import type { LoadSource } from "./load/resolve-source.js";
 import type { Source } from "./load/source.js";
 import { isArray, MAX_FILE_BYTES, type Piece, viewOf } from "./base/bytes.js";
 import { type Json, parseObject } from "./base/json.js";
@@ -336,7 +339,7 @@ export class Trainer {
   }
 
   async *#epochs({ epochs, signal, onStep }: RunOptions): AsyncGenerator<Epoch, void> {
-    if (this.#running) throw new VitError("bad_argument", "run: expected one run at a time, but another one is running");
+    if (this.#running) throw new VitError("bad_argument", "run: expected one run at a time, got another");
     this.#running = true;
     try {
       signal?.throwIfAborted();
@@ -367,8 +370,8 @@ export class Trainer {
     if (this.#currentRun?.epochs === epochs) return this.#currentRun;
     const missing = this.#counts.indexOf(0);
     if (missing >= 0) {
-      const of = `run: expected an example of each class to train on, got none of "${this.labels[missing]}"; add some, or leave the class out`;
-      throw new VitError("bad_argument", this.config.decoder ? "run: expected images with their texts to train on, got none; add some" : of);
+      const of = this.config.decoder ? "images with their texts to train on, got none" : `an example of each class to train on, got none of "${this.labels[missing]}"`;
+      throw new VitError("bad_argument", `run: expected ${of}; add some`);
     }
     this.#currentRun = undefined;
     this.#runs++;
@@ -454,7 +457,7 @@ export class Trainer {
 
 /**
  * Turns the matrices of a model's stem and blocks into int8, with a scale for each row: a file of
- * about a quarter of the size, for {@link Vit.load}.
+ * about a quarter of the size, for {@link Vit.load}. A decoder, and CLIP's and SigLIP's text tower, stay floats.
  *
  * @param source any source that {@link Vit.load} takes.
  * @returns a file of safetensors.
@@ -471,13 +474,17 @@ export async function quantize(
   return guarded("quantize", isReasonOf(own.signal), async () => {
     const engine = await startModule(own);
     try {
-      await openModel(engine, source, own, "quantize");
+      await openModel(engine, source, own, "quantize", withTexts);
       return await engine.session.call("int8", []);
     } finally {
       engine.close();
     }
   });
 }
+
+/** Leaves to text.js what only CLIP and SigLIP have. */
+const withTexts = async (model: Foreign, header: Header, source: LoadSource): Promise<Foreign> =>
+  model.origin.projection ? (await import("./text/text.js")).joinTower(model, header, source) : model;
 
 /** A model's answers to images whose classes are known. */
 export interface Answers {

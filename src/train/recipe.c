@@ -187,12 +187,11 @@ static vit_status check_config(const vit_config *config, vit_error *why) {
         config->decoder.padding == config->decoder.end)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "recipe: model: decoder.padding: expected another token than the end, %z, "
-                        "because paddings are not learnt, and the end is",
+                        "because the end is learnt",
                         config->decoder.end);
     if (config->detections)
-        return vit_fail(
-            why, VIT_BAD_CONFIG,
-            "recipe: model: detections: expected 0, because finding objects is not trained");
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "recipe: model: detections: expected 0, because no other can be trained");
     if (config->pool > VIT_POOL_MEAN)
         return vit_fail(
             why, VIT_BAD_CONFIG,
@@ -233,7 +232,7 @@ static vit_status read_training(struct recipe *recipe, const struct json *traini
     if (!status && recipe->drop_path > 0 && !recipe->config.residual)
         status = vit_fail(why, VIT_BAD_CONFIG,
                           "training key drop_path: expected 0 for a model without residual "
-                          "connections, which has nothing to put in a dropped branch's place");
+                          "connections");
     bool labelled = recipe->drawings || recipe->negatives > 0 || recipe->distillation > 0 ||
                     recipe->mixup + recipe->cutmix > 0;
     if (!status && recipe->config.decoder.depth && labelled)

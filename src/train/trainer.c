@@ -77,7 +77,7 @@ static vit_status check_job(const struct train_job *job, vit_error *why) {
     if (config->problem_type != VIT_SINGLE_LABEL_CLASSIFICATION)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "problem_type: expected single_label_classification and at least two "
-                        "classes: training has no loss for anything else");
+                        "classes");
     const size_t got[] = {data->channels, data->rows, data->columns};
     const size_t want[] = {config->channels, config->image_size[0], config->image_size[1]};
     if (memcmp(got, want, sizeof got) != 0)

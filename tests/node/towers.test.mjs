@@ -1,7 +1,8 @@
 // Text towers: embedText and the labels of classify equal transformers' own answers, under the names of three libraries.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { test } from "node:test";
+import { quantize } from "../../dist/train.js";
 import { VitError } from "../../dist/vit.js";
 import { folder as place, run, sharp } from "./command.mjs";
 import { splitFile } from "../../web/base/safetensors.mjs";
@@ -68,6 +69,27 @@ for (const name of CASES) {
       assert.deepEqual(after.projected, before.projected, "images' vectors stay the same");
     });
   }
+}
+
+for (const name of ["clip", "siglip"]) {
+  test(`${name}: quantize keeps the text tower in floats, so that labels and embedText go on`, async () => {
+    const weights = modelBytes(`towers/${name}`), { ids, images } = oracleIn(modelBytes(`towers/${name}.golden`));
+    const source = { weights, config: JSON.parse(splitFile(weights).header.__metadata__.config) };
+    const small = await quantize(source), { header } = splitFile(small);
+    const types = (pattern) => [...new Set(Object.entries(header).filter(([key]) => pattern.test(key)).map(([, { dtype }]) => dtype))];
+    assert.deepEqual([types(/^text\./), types(/^blocks\.\d+\.(attn|mlp).*weight$/)], [["F32"], ["I8"]]);
+    for (const way of ways) {
+      const [whole, int8] = [await load(source, way), await load(small, way)];
+      assert.ok(farthest((await int8.embedText(ids)).embeds, (await whole.embedText(ids)).embeds) <= 1e-6);
+      for (const image of images) {
+        const [want, got] = await Promise.all([whole, int8].map((vit) => vit.classify(image, { labels: ids })));
+        assert.equal(got.problemType, want.problemType);
+        assert.ok(farthest(got.logits, want.logits) < 0.1, `logits: ${farthest(got.logits, want.logits)}`);
+        const [vector, near] = await Promise.all([whole, int8].map(async (vit) => (await vit.embed(image)).projected));
+        assert.ok(farthest(near, vector) < 0.1, `projected: ${farthest(near, vector)}`);
+      }
+    }
+  });
 }
 
 /** Tensors under other names: q, k and v in one, as open_clip has them. */
@@ -189,11 +211,18 @@ test("a folder with OpenAI's vocabulary takes texts, and so does the command", {
   assert.ok(Math.abs(Math.hypot(...embeds.subarray(0, length)) - 1) < 1e-6);
   if (!sharp) return;
   const red = await sharp({ create: { width: 40, height: 40, channels: 3, background: "#c02010" } }).png().toBuffer();
-  const { code, stdout, stderr } = await run(["classify", "--model", path, "--labels", "a cat, two dogs", "--top", "2", write("red.png", red)]);
-  assert.equal(code, 0, stderr);
-  const rows = stdout.trim().split("\n").map((line) => line.split("\t"));
-  assert.deepEqual(rows.map(([, label]) => label).sort(), ["a cat", "two dogs"]);
-  assert.ok(Math.abs(Number(rows[0][2]) + Number(rows[1][2]) - 1) < 1e-3);
+  const classify = async (model) => {
+    const { code, stdout, stderr } = await run(["classify", "--model", model, "--labels", "a cat, two dogs", "--top", "2", write("red.png", red)]);
+    assert.equal(code, 0, stderr);
+    return Object.fromEntries(stdout.trim().split("\n").map((line) => line.split("\t").slice(1, 3)));
+  };
+  const whole = await classify(path);
+  assert.deepEqual(Object.keys(whole).sort(), ["a cat", "two dogs"]);
+  assert.ok(Math.abs(Number(whole["a cat"]) + Number(whole["two dogs"]) - 1) < 1e-3);
+  const small = worded(t);
+  for (const name of ["model.safetensors", "config.json", "preprocessor_config.json"]) rmSync(small.at(name), { force: true });
+  assert.equal((await run(["quantize", "--model", path, "--out", small.at("model.safetensors")])).code, 0);
+  assert.ok(Math.abs((await classify(small.path))["a cat"] - whole["a cat"]) < 0.05, "in int8, beside the vocabulary");
 });
 
 test("texts become ids by the option tokenizer; SigLIP's are filled up", { skip }, async () => {

@@ -219,7 +219,7 @@ describe("texts", () => {
 
   test("labels are for classes, texts for decoders", async () => {
     const file = await (await taught({}, 6)).save();
-    await rejects(() => create({ from: file, labels: ["a"] }), "bad_argument", /labels: expected \[\] for a model with a decoder/);
+    await rejects(() => create({ from: file, labels: ["a"] }), "bad_argument", /labels: expected \[\] for a decoder/);
     for (const labels of [undefined, []]) await rejects(() => create({ from: modelBytes("per_head"), labels }), "bad_argument", /labels: expected an array/);
     await rejects(() => filled({}).then((trainer) => trainer.add([values(bars(1).images[0])], [[0, 1]])), "bad_argument", /class's name or number/);
     const large = { ...SPELLED, decoder: { ...SPELLED.decoder, vocabulary: 257, labels: undefined } };

@@ -1,9 +1,11 @@
 /** Starts a trainer's module and threads, and opens the weights that it begins from. */
+import type { Foreign } from "../foreign/checkpoint.js";
+import type { Header } from "../load/header.js";
 import type { Folder } from "../load/location.js";
 import type { WeightsSource } from "../load/read-config.js";
 import { identify } from "../load/identify.js";
 import type { Fetch, ReadOptions, Source } from "../load/source.js";
-import { resolveSource } from "../load/resolve-source.js";
+import { type LoadSource, resolveSource } from "../load/resolve-source.js";
 import { openWeights } from "../load/weights.js";
 import type { BuildPlan } from "./choose.js";
 import { sharedMemory } from "./instance.js";
@@ -28,19 +30,25 @@ export async function startTrainer(plan: BuildPlan<TrainingSession>): Promise<Ru
   }
 }
 
-/** Opens a model to begin from. Returns its config as JSON. */
+/**
+ * Opens a model to begin from. Returns its config as JSON.
+ *
+ * @param tower adds the text tower to another library's model whose images are compared with texts.
+ */
 export async function openModel(
   engine: Running<TrainingSession>,
   from: Source | Folder | WeightsSource,
   { signal, onProgress, fetch }: ReadOptions & { readonly fetch?: Fetch | undefined },
   call = "create",
+  tower?: (model: Foreign, header: Header, source: LoadSource) => Promise<Foreign>,
 ): Promise<string> {
-  const { weights, config: callerConfig, prepare, withAdvice } = await resolveSource(call, from, signal, fetch);
+  const source = await resolveSource(call, from, signal, fetch);
+  const { weights, config: callerConfig, prepare, withAdvice } = source;
   const file = await openWeights(weights, { signal, onProgress }).catch(async (error: unknown) => {
     throw await withAdvice(error);
   });
   try {
-    const { config, map, file: weights } = await identify(file, await callerConfig, prepare);
+    const { config, map, file: weights } = await identify(file, await callerConfig, prepare, tower && ((model, header) => tower(model, header, source)));
     return await engine.read(weights, config, map);
   } catch (error) {
     file.cancel();

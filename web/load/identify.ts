@@ -34,7 +34,7 @@ export async function identify(file: Incoming, replacement: string | undefined, 
   const own = typeof vitrine === "string" ? vitrine : undefined;
   const json = withPrepare(own ?? replacement ?? "{}", prepare);
   const config = objectIn(json);
-  const ours = { file, config: own === json ? undefined : json, map: undefined, origin: { ...OWN, skipped: [], mapping: {}, assumed: problemOf(config ?? {}) }, needsFull: needsFull(config ?? {}) };
+  const ours = { file, config: own === json ? undefined : json, map: undefined, origin: { ...OWN, projection: projectionOf(config ?? {}), skipped: [], mapping: {}, assumed: problemOf(config ?? {}) }, needsFull: needsFull(config ?? {}) };
   const refused = !tensors || !config || header.size > MAX_FILE_BYTES; // the core says why
   if (refused || (own !== undefined && hasOwn(tensors, OUR_NAME))) return ours;
   const { identifyForeign } = await bundle("foreign");
@@ -65,6 +65,9 @@ const OUR_NAME = "patch_embed.proj.weight";
 
 const withPrepare = (config: string, prepare: string | undefined) =>
   prepare === undefined ? config : JSON.stringify({ ...parseObject(config, "config"), prepare: parseJson(prepare, "prepare") });
+
+/** A config with a text tower is of a model whose images are compared with its texts. */
+const projectionOf = ({ text, classes }: Json): Origin["projection"] => (text ? (classes ? "head" : "pooled") : null);
 
 /** The object of a text; undefined if the core will refuse the text. */
 function objectIn(json: string): Json | undefined {

@@ -3,7 +3,6 @@
  * of its own, which is loaded for the first text, with what else few models need: decoders and objects.
  */
 import { yieldToTasks } from "../base/yield.js";
-import { type Json, parseObject } from "../base/json.js";
 import type { Classification, ClassifyOptions, TextEmbedding, TextInput } from "../calls.js";
 import type { Origin } from "../config.js";
 import { rank } from "../classes.js";
@@ -16,19 +15,16 @@ import { TEXT_WORDS } from "../generated/text-words.js";
 import { abortable } from "../load/source.js";
 import type { Turn } from "./read.js";
 import { type Encode, encoderOf } from "./tokenizer.js";
-import { objectIn, withTower } from "./towers.js";
+import { configOf, joinTower, objectIn } from "./towers.js";
 
 export { detected } from "../objects.js";
 export { write, type Writing } from "./read.js";
 export { encoderOf } from "./tokenizer.js";
+export { joinTower } from "./towers.js";
 
-/** The plan to load a model with its texts; the same if it is such a plan already. */
+/** The plan to load a model with its texts, if it has some; the same if it is such a plan already. */
 const withTexts = (plan: LoadPlan): LoadPlan =>
-  plan.tower ? plan : { ...plan, tower: async (model, header) => withTower(model, header, await configOf(plan)) };
-
-async function configOf({ configs: [folder, caller] }: LoadPlan): Promise<Json> {
-  return { ...(await folder), ...(caller && parseObject(await caller, "config")) };
-}
+  plan.tower ? plan : { ...plan, tower: (model, header) => joinTower(model, header, plan) };
 
 /** An image's answer from its vector. */
 export type Judge = (logits: Float32Array, pooled: Float32Array, topK: number | undefined) => Pick<Classification, "classes" | "problemType" | "uncertain" | "logits">;
@@ -69,7 +65,7 @@ export async function run<Call extends "embed" | "judge">(
   call: Call,
   texts: readonly TextInput[],
   options: ClassifyOptions,
-  vit: object,
+  vit: { readonly config: Readonly<VitConfig> },
   plan: LoadPlan,
   projection: Origin["projection"],
   turn: Turn,
@@ -80,7 +76,8 @@ export async function run<Call extends "embed" | "judge">(
     if (!projection) throw new VitError("unsupported", "texts: expected a model whose images are compared with texts, such as CLIP, got another");
     const kept = known.get(vit) ?? {};
     known.set(vit, kept);
-    const all = new Texts(plan, projection, kept, (work) => abortable(turn(signal, ({ session }, { config }) => work(session, config), withTexts), signal));
+    const changed = vit.config.text ? undefined : withTexts; // a file of our own has them already
+    const all = new Texts(plan, projection, kept, (work) => abortable(turn(signal, ({ session }, { config }) => work(session, config), changed), signal));
     return (await all[call](texts, own)) as Returned<Call>;
   });
 }
@@ -132,7 +129,7 @@ export class Texts {
     if (!Array.isArray(given)) throw new VitError("bad_argument", `${name}: expected an array, got ${show(given)}`);
     const texts = Array.from(given as readonly TextInput[], (text) => (typeof text === "string" ? text : Array.from(text)));
     const { text: config } = await this.#turn((_, json) => JSON.parse(json) as VitConfig);
-    if (!config) throw new VitError("unsupported", `${name}: expected a model with a text tower, got one without`);
+    if (!config) throw new VitError("unsupported", `${name}: expected a text tower, got none`);
     const rows = await this.#rows(name, texts, config);
     const byLength = new Map<number, number[]>();
     rows.forEach(({ length }, at) => byLength.set(length, [...(byLength.get(length) ?? []), at]));

@@ -1,11 +1,11 @@
 /** Text towers of other libraries: their tensors' names, and what their configs say or leave to their code. */
-import { isObject, type Json } from "../base/json.js";
-import { VitError } from "../errors.js";
+import { isObject, type Json, parseObject } from "../base/json.js";
 import type { Checkpoint, Foreign, Header } from "../foreign/checkpoint.js";
 import type { Family } from "../foreign/family.js";
 import { ACTIVATIONS, meaning, RESBLOCKS } from "../foreign/words.js";
 import { MOST_DEPTH } from "../generated/config.js";
 import { bundle } from "../load/bundles.js";
+import type { LoadSource } from "../load/resolve-source.js";
 
 /** What a config says, or a library's code does without one. */
 interface TowerSettings {
@@ -117,15 +117,19 @@ const weightAndBias = (name: string) => [`${name}.weight`, `${name}.bias`];
 const TENSORS = ["token_embed.weight", "pos_embed", ...["norm", "proj"].flatMap(weightAndBias)];
 const BLOCK_TENSORS = ["norm1", "attn.qkv", "attn.proj", "norm2", "mlp.fc1", "mlp.fc2"].flatMap(weightAndBias);
 
+/** A source's config in its own words. */
+export async function configOf({ configs: [folder, caller] }: Pick<LoadSource, "configs">): Promise<Json> {
+  return { ...(await folder), ...(caller && parseObject(await caller, "config")) };
+}
+
 /**
- * The model of a file together with its text tower.
+ * The model of a file together with its text tower; alone if none is known here.
  *
  * @param model the same without that tower
- * @param config the file's config, in its own words
- * @throws {VitError} code `unsupported` for a file without a text tower that is known here; a Refusal for a config.
+ * @throws a Refusal for a config.
  */
-export async function withTower(model: Foreign, header: Header, config: Json): Promise<Foreign> {
-  const { Checkpoint, tensorsOf } = await bundle("foreign");
+export async function joinTower(model: Foreign, header: Header, source: Pick<LoadSource, "configs">): Promise<Foreign> {
+  const config = await configOf(source), { Checkpoint, tensorsOf } = await bundle("foreign");
   const tensors = tensorsOf(header) ?? [], byName = new Map(tensors.map((tensor) => [tensor.name, tensor]));
   for (const { needs, family, read } of LIBRARIES) {
     const prefixes = tensors.filter(({ name }) => name === needs[0] || name.endsWith(`.${needs[0]}`)).map(({ name }) => name.slice(0, -needs[0].length));
@@ -134,7 +138,7 @@ export async function withTower(model: Foreign, header: Header, config: Json): P
     const tower = new Checkpoint(family, prefix, tensors, byName), siglip = tower.find("logit_bias", true) !== undefined;
     return join(model, tower, complete(tower, read(config, siglip, model.config), siglip));
   }
-  throw new VitError("unsupported", "texts: expected a text tower of CLIP or SigLIP beside that of the images, got none that is known here");
+  return model;
 }
 
 function complete(tower: Checkpoint, { heads, end, ...settings }: TowerSettings, siglip: boolean): Json {

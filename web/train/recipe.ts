@@ -40,7 +40,7 @@ export function fineTuning(
 ): Recipe {
   const own = parseObject(config, "config");
   if (!own.decoder !== labels.length > 0) {
-    throw new VitError("bad_argument", `labels: expected ${own.decoder ? "[] for a model with a decoder, which learns texts" : NAMES}, got ${labels.length}`);
+    throw new VitError("bad_argument", `labels: expected ${own.decoder ? "[] for a decoder" : NAMES}, got ${labels.length}`);
   }
   const model: Record<string, unknown> = {};
   for (const key of CONFIG_KEYS) if (own[key] !== undefined) model[key] = own[key];
