@@ -5,7 +5,7 @@ import { VitError } from "../errors.js";
 export const BESIDE =
   "its files (vit.*.wasm, worker.js) belong beside its code: copy them along, or in Vite set " +
   'optimizeDeps: { exclude: ["vitrine"] }, or pass their folder as wasm: "/vitrine/"; ' +
-  "from a CDN import its dist/vit.js, not a copy made on demand such as jsDelivr's +esm";
+  "from a CDN import its dist/vit.js, not an on-demand copy such as jsDelivr's +esm";
 
 /** @throws {VitError} code `bad_option` in a bundle that is not a module and so lacks import.meta.url. */
 export function beside(find: () => URL): URL {

@@ -30,7 +30,7 @@ const preview = {
 };
 
 /** Small files of the first window that later ones use too. */
-const opening = { name: "opening", test: /(demo.(dom|figure.(canvas|motion)|history|ink|logits|pad|photo|texts.(en-opening|words)|way|write)|train.handwriting)\.ts$/ };
+const opening = { name: "opening", test: /(demo.(dom|figure.(canvas|motion)|history|ink|logits|photo|texts.(en-opening|words)|way|write)|train.handwriting)\.ts$/ };
 
 /** What *Look closer* shows, and what several chapters use: it loads after the first prediction. One file compresses better than many. */
 const closer = {
