@@ -280,7 +280,7 @@ export function complete(checkpoint: Checkpoint, config: Json): Completed {
     for (const key of ["norm", "norm_eps", "activation", "position", "prepare", "rotary_grid"] as const) if (assumes(key)) assume(key);
     const plain = (prefix || checkpoint.has("blocks.0.attn.qkv.bias")) && !checkpoint.has(RELATIVE);
     if (assumes("norm") && !isGiven("norm") && !plain && !checkpoint.has("blocks.0.ls1.gamma")) {
-      throw new Refusal("config: norm: set norm to pre unless the blocks are x + norm(f(x))");
+      throw askFor("norm", "pre", "x + norm(f(x)), which is not computed, has the same tensors");
     }
     const isMatrix = checkpoint.tensor("patch_embed.proj.weight")?.shape.length === 2;
     const made = family.patches?.(checkpoint);
