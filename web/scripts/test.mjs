@@ -189,7 +189,7 @@ async function inChromium(executable, files) {
   const { launchServer } = await import("../../tests/browser/browsers.mjs");
   const server = await launchServer(executable);
   try {
-    return await nodeTests(files, { VITRINE_BROWSER: "chromium", CHROMIUM: executable, VITRINE_BROWSER_SERVER: server.wsEndpoint() }, cores + 2); // tests wait for the browser often
+    return await nodeTests(files, { VITRINE_BROWSER: "chromium", CHROMIUM: executable, VITRINE_BROWSER_SERVER: server.wsEndpoint() }, cores + 1); // a test waits for the browser now and then
   } finally {
     await server.close();
   }
