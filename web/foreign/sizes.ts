@@ -244,7 +244,7 @@ export function complete(checkpoint: Checkpoint, config: Json): Completed {
   function readPool(width: number, prefix: Prefix): Json {
     const head = checkpoint.tensor("head.weight")?.shape ?? [];
     const attends = checkpoint.has("attn_pool.latent"), fc1 = checkpoint.tensor("attn_pool.mlp.fc1.weight");
-    if (gated && fc1) throw badShape(fc1, "expected no gelu beside SwiGLU");
+    if (gated && fc1) throw badShape(fc1, "expected SwiGLU, as in the blocks");
     const means = family.mean || (!family.normsTwice && checkpoint.has("fc_norm.weight"));
     const both = prefix.class > 0 && head.length === 2 && !family.headTransposed && Math.floor(head[1]! / 2) === width;
     const pool = attends ? "attention" : both ? "class_mean" : prefix.class > 0 && !means ? "class" : "mean";

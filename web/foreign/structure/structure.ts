@@ -29,9 +29,9 @@ const BUFFER = /(^|[._])(num_batches_tracked|position_ids|relative_position_inde
 /** Tensors of other architectures, which might pass for a ViT's. */
 const OTHER = /(^|[._])(rope|rotary|inv_freq|freqs_cis|relative_position_bias|rel_pos_[hw]|lora_[ab]|weight_[ih]h)|running_(mean|var)$/i;
 
-/** Keys that only this room reads. */
+/** How the keys begin that only this room reads. */
 const OWN = /^(attention_scale|batch|class_pos|decoder|early|fc_norm|head_act|map|norm_[bo]|patch_[ao]|qkv_order|stack|untrained)/;
-/** What pre may stand for. Only the first is computed. */
+/** What pre may stand for. The core computes the first, and rare.ts makes a post-norm model of the second. */
 const BLOCKS = ["x + f(norm(x))", "norm(x) + f(norm(x))", "x + norm(f(x))"];
 /** What only rare.js reads in a config. */
 const RARE = /"map"|norm_order/;
