@@ -212,10 +212,11 @@ static void continue_one(vit_writer *w) {
 static void find_choices(vit_writer *w) {
     size_t V = w->config->vocabulary, most = 2 * w->how.beams, count = 0;
     for (size_t b = 0; b < w->how.beams; b++) {
-        const float *logits = w->logits + b * V, *p = find_softmax(w, b, 1);
+        const float *logits = w->logits + b * V;
         uint32_t best = largest(logits, V);
-        double sum = logits[best] + logarithm(1 / (double)p[best]); /* the logarithm of Σ e^logit */
-        find_softmax(w, b, w->scale);
+        /* The logarithm of Σ e^logit. Scores rank texts as their own code does, at temperature 1. */
+        double sum = logits[best] + logarithm(1 / (double)find_softmax(w, b, 1)[best]);
+        const float *p = find_softmax(w, b, w->scale);
         for (size_t i = 0; i < V; i++) {
             float score = (float)(logits[i] - sum) + w->running[b].score;
             if (count == most && !(score > w->choices[most - 1].score)) continue;
