@@ -1,21 +1,19 @@
 /* Vitrine: a Vision Transformer in C11. This header is the manual.
  *
  * Contents, from what everyone needs to what few need:
- *
  *   1  Simple         open a model, classify one image, close the model
  *   2  Batches        many images a call, attention maps and tokens, threads
  *   3  Opening        a file that arrives in pieces, the config, facts about the model
- *   4  Preparing      pixels and pen strokes become images
+ *   4  Preparing      pixels become images
  *
  * This header includes vit_config.h, the config of a model. Fewer users need the other headers:
- *
+ *   draw.h            pen strokes become ink, and ink the image of a digit
  *   trace.h           the intermediate results of a run; runs that leave parts out
  *   overlay.h         heat maps: attention, and which patches support a class
  *   save.h            models that are made, not opened; tensors by name; files
  *   tape.h            training: forward and backward passes, losses
  *
  * Rules that hold for every function of these headers:
- *
  *   Arrays     are row-major, without gaps, float32 unless the type says otherwise. A comment
  *              gives an array's shape in parentheses. `size` counts bytes.
  *   Letters    B batch   C channels   H,W rows and columns of the image   N patches   D width
@@ -363,7 +361,7 @@ const struct vit_kernels *vit_model_kernels(const vit_model *model);
 size_t vit_model_bytes(const vit_model *model);
 
 /* ======================================================================== *
- * 4  Preparing: pixels and pen strokes become images
+ * 4  Preparing: pixels become images
  * ======================================================================== */
 
 /* An image in bytes: data (rows,columns,channels), which the caller owns.
@@ -395,30 +393,6 @@ typedef struct vit_placement {
 /* As vit_prepare_image. → placement: where the image lies in the pixels. */
 vit_status vit_prepare_placed(float *image, vit_placement *placement, void *scratch,
                               const vit_pixels *pixels, const vit_config *config, vit_error *why);
-
-/* Pixels of a drawing → image (rows,columns), ink from 0 to 1, as MNIST's images were made. Ink
- * is what differs from the paper, darker or lighter. It is cropped to its box, scaled by area so
- * that the longer side is 20/28 of the image, and centred by its mass (LeCun et al. 1998).
- * scratch: as many bytes as vit_prepare_size says for a model whose `prepare` is digit and whose
- * image size is (rows,columns).
- * Errors: VIT_BAD_IMAGE, VIT_BLANK_IMAGE. */
-vit_status vit_prepare_digit(float *image, void *scratch, const vit_pixels *pixels, size_t rows,
-                             size_t columns, vit_error *why);
-
-/* Multiplies a prepared image (C,H,W) by `unfinished_ink`, which shows a model that has learnt from
- * such images that the pen is still down. */
-void vit_prepare_unfinished(float *image, const vit_config *config);
-
-/* A position of a pen, in pixels from the upper left corner, and the pen's width there. */
-typedef struct vit_point {
-    float x, y, width;
-} vit_point;
-
-/* Adds the stroke of points (count) to ink (rows,columns), 0 for none to 255 for full. Quadratic
- * curves go through the midpoints of the points, with round ends; one point makes a dot. Parts
- * outside the image are not drawn. All numbers must be finite. */
-void vit_draw_stroke(uint8_t *ink, size_t rows, size_t columns, const vit_point *points,
-                     size_t count);
 
 #ifdef __cplusplus
 }

@@ -4,7 +4,7 @@
  * covers. */
 #include <math.h>
 
-#include "vit.h"
+#include "draw.h"
 
 static float at_most(float x, float limit) {
     return x < limit ? x : limit;

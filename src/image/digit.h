@@ -4,7 +4,7 @@
 #ifndef VIT_DIGIT_H
 #define VIT_DIGIT_H
 
-#include "vit.h"
+#include "draw.h"
 
 enum { DIGIT_FAINTEST = 16 }; /* of 255 levels: the least by which ink stands out from its paper */
 

@@ -2,7 +2,7 @@
 #ifndef VIT_STROKES_H
 #define VIT_STROKES_H
 
-#include "vit.h"
+#include "draw.h"
 
 enum { NO_CLASS = 255 };
 

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/sizes.h"
+#include "draw.h"
 #include "module.h"
 
 vit_error module_error;

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/sizes.h"
 #include "base/team.h"
+#include "draw.h"
 #include "edition.h"
 #include "file/config.h"
 #include "kernels/kernels.h"

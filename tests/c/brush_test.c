@@ -2,7 +2,7 @@
  * that ink must have. */
 #include "check.h"
 
-#include "../../src/vit.h"
+#include "../../src/draw.h"
 
 enum { SIDE = 64, CELLS = 16, LINES = 100 };
 

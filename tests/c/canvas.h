@@ -4,7 +4,7 @@
 #define CANVAS_H
 
 #include "check.h"
-#include "vit.h"
+#include "draw.h"
 
 enum { SIDE = 28, AREA = SIDE * SIDE };
 

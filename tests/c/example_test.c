@@ -3,7 +3,7 @@
  * With sanitizers, a leak or a stray read in the program is a failure too. */
 #define _GNU_SOURCE
 #include "check.h"
-#include "vit.h"
+#include "draw.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "draw.h"
 #include "harness.h"
 
 enum { PIXELS_MOST = 1 << 18, IMAGE_MOST = 1 << 20 };

@@ -42,7 +42,7 @@ function circles(pairs) {
 
 /** The headers of the manual are lowest, although many rooms define what they declare. */
 const C_FLOORS = [
-  ["config.def", "edition.h", "overlay.h", "save.h", "tape.h", "trace.h", "vit.h", "vit_config.h"],
+  ["config.def", "draw.h", "edition.h", "overlay.h", "save.h", "tape.h", "trace.h", "vit.h", "vit_config.h"],
   ["base"],
   ["kernels"],
   ["shapes", "params", "model", "image"],
