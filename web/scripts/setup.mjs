@@ -14,11 +14,17 @@ export function node() {
   }
 }
 
+/** The result of `find`, which runs once, however often and early it is asked for. */
+function once(find) {
+  let found;
+  return () => (found ??= find());
+}
+
 /**
  * A Node with the WebAssembly of current browsers: relaxed SIMD without a flag. It is this Node, or
  * npm's in the cache folder; undefined if neither can be used.
  */
-export async function currentNode() {
+export const currentNode = once(async () => {
   if (parseInt(process.versions.node) >= CURRENT_NODE) return process.execPath;
   const name = `node-${process.platform}-${process.arch}`;
   const folder = join(cacheFolder, `node-${CURRENT_NODE}`);
@@ -30,13 +36,13 @@ export async function currentNode() {
       .catch((error) => say(`  ${error.message}`));
   }
   return existsSync(program) ? program : undefined;
-}
+});
 
 /** Installs the packages of package-lock.json by `npm ci`, unless node_modules has them all. */
-export async function npmPackages() {
+export const npmPackages = once(async () => {
   if (packagesInPlace()) return say("✓ npm packages: up to date");
   await timed("npm packages (npm ci)", () => run("npm", ["ci", "--ignore-scripts"]));
-}
+});
 
 function packagesInPlace() {
   const installed = join(root, "node_modules", ".package-lock.json");
@@ -54,15 +60,19 @@ const apt = ["-q", "-y", "-o", "DPkg::Lock::Timeout=600", "-o", "Acquire::Retrie
 const aptEnvironment = { DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C.UTF-8" };
 let indexRead = false;
 
+let last = Promise.resolve();
+/** Runs `work` after all that came before, because apt-get waits for no other that reads its index. */
+const inTurn = (work) => (last = last.then(work, work));
+
 /** Installs Debian packages if this user may; resolves to whether they are there. */
 async function debian(packages) {
   if (!isRoot || !which("apt-get")) return false;
-  await timed(`Debian packages: ${packages.join(" ")}`, async () => {
+  await timed(`Debian packages: ${packages.join(" ")}`, () => inTurn(async () => {
     if (!indexRead) await run("apt-get", [...apt, "update"], { env: aptEnvironment });
     indexRead = true;
     const install = [...apt, "install", "--no-install-recommends", ...packages];
     await run("apt-get", install, { env: aptEnvironment });
-  });
+  }));
   return true;
 }
 
@@ -176,11 +186,8 @@ export async function fuzzers() {
 
 // ---- Emscripten
 
-let foundEmscripten;
 /** The first new enough Emscripten out of $EMSDK's, the PATH's and ours: { folder, version }. */
-export const emscripten = () => (foundEmscripten ??= findEmscripten());
-
-async function findEmscripten() {
+export const emscripten = once(async () => {
   await need(tools);
   const ours = join(cacheFolder, "emscripten", "emscripten");
   const found = places(ours).map((folder) => ({ folder, version: emscriptenVersion(folder) }))
@@ -191,9 +198,9 @@ async function findEmscripten() {
     return good;
   }
   for (const { folder, version } of found) say(`  Emscripten ${version} in ${folder} is too old`);
-  await timed(`Emscripten into ${dirname(ours)}`, () => installEmscripten(dirname(ours)));
+  await timed(`Emscripten into ${dirname(ours)}`, () => inTurn(() => installEmscripten(dirname(ours))));
   return { folder: ours, version: emscriptenVersion(ours) };
-}
+});
 
 function places(ours) {
   const { EMSDK } = process.env;

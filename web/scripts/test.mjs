@@ -112,6 +112,15 @@ const stages = {
     }
   }],
 };
+
+/** What is downloaded, and the stages that need it. All of it begins at once, beside what the first stages compute. */
+const packaged = ["node", "package", "page", "firefox", "webkit", "debug", "bundlers", "golden"];
+const downloads = [
+  [setup.npmPackages, ["lint", ...packaged]],
+  [setup.emscripten, ["wasm", "mutants", ...packaged]],
+  [setup.currentNode, ["mutants"]],
+];
+
 const names = Object.keys(stages);
 const everyday = names.filter((name) => stages[name][1] !== undefined);
 
@@ -266,6 +275,9 @@ await main(async () => {
   if (positionals.length > (values.changed ? 1 : 0)) throw new Trouble(`expected options only, got "${positionals[0]}"; see npm test -- --help`);
   setup.node();
   const wanted = values.changed ? await touched(positionals[0]) : chosen(values.only, values.full);
+  for (const [download, needed] of downloads) {
+    if (needed.some((name) => wanted.includes(name))) download().catch(() => {}); // a stage that awaits it fails
+  }
   const results = [];
   for (const name of wanted) results.push(await attempt(name, values.full));
   process.exitCode = table(results, values.full) ? 1 : 0;
