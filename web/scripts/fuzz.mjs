@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import * as build from "./build.mjs";
-import { Trouble, isMain, main, root, run, say, timed, which } from "./lib.mjs";
+import { Trouble, isMain, main, onAllCores, root, run, say, timed, which } from "./lib.mjs";
 import * as setup from "./setup.mjs";
 
 const source = join(root, "tests", "fuzz");
@@ -45,7 +45,7 @@ const program = (target, preset) => join(build.buildFolder(preset), "tests", "fu
 /** Builds the targets; resolves to the word lengths that run here. */
 export async function buildAll() {
   const bits = await setup.fuzzers();
-  for (const each of bits) await timed(`build of ${presets[each]}`, () => build.cmake(presets[each]));
+  await Promise.all(bits.map((each) => timed(`build of ${presets[each]}`, () => build.cmake(presets[each]))));
   return bits;
 }
 
@@ -144,18 +144,17 @@ async function searchOnce(target, bits, limit) {
   return result;
 }
 
-/** For the tests: searches by every target, with both builds at once, up to a `limit` of { seconds } or { runs }. */
-export async function shortly(limit, bits) {
-  const counts = { passed: 0, failed: 0, skipped: 0 };
-  for (const target of targets) {
-    const results = await Promise.all(bits.map((each) => searchOnce(target, each, limit)));
-    for (const result of results) {
-      say(line(result));
-      result.found.forEach(sayFinding);
-    }
-    counts[results.some(({ found }) => found.length) ? "failed" : "passed"]++;
-  }
-  return counts;
+/** For the tests: every target in every build runs its seeds, and then as many changed ones, or searches for `seconds`. */
+export async function shortly(seconds, bits) {
+  const jobs = targets.flatMap((target) => bits.map((each) => [target, each]));
+  const results = await onAllCores(jobs, async ([target, each]) => {
+    const result = await searchOnce(target, each, seconds ? { seconds } : { runs: 2 * readdirSync(seedCorpus(target)).length });
+    say(line(result));
+    result.found.forEach(sayFinding);
+    return result;
+  });
+  const failed = new Set(results.filter(({ found }) => found.length).map(({ target }) => target)).size;
+  return { passed: targets.length - failed, failed, skipped: 0 };
 }
 
 // ---- npm run fuzz

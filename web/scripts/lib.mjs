@@ -6,7 +6,7 @@ import {
   accessSync, constants, existsSync, mkdirSync, readFileSync, readdirSync, realpathSync, rmSync, statSync,
   writeFileSync,
 } from "node:fs";
-import { homedir } from "node:os";
+import { availableParallelism, homedir } from "node:os";
 import { delimiter, join, relative } from "node:path";
 import { performance } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
@@ -101,6 +101,16 @@ function guardSilence(child, minutes) {
       for (const signal of signals) process.off(signal, interrupted);
     },
   };
+}
+
+/** Does `work` with each of the jobs, as many at a time as there are cores; resolves to the results, in the jobs' order. */
+export async function onAllCores(jobs, work) {
+  const left = [...jobs.entries()], results = [];
+  const next = async () => {
+    for (let job = left.shift(); job; job = left.shift()) results[job[0]] = await work(job[1]);
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, next));
+  return results;
 }
 
 /** Prints a step's name, does the step, prints how long it took. Steps may run at the same time. */

@@ -1,11 +1,10 @@
 // npm run lint: checks the layout of C, and rules for C, TypeScript and scripts.
 import { readdirSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import * as build from "./build.mjs";
 import { checkDocument } from "./generate.mjs";
-import { isMain, main, root, run, say, timed } from "./lib.mjs";
+import { isMain, main, onAllCores, root, run, say, timed } from "./lib.mjs";
 import * as setup from "./setup.mjs";
 
 const help = `npm run lint [-- [--fix] [--deep]]
@@ -39,7 +38,7 @@ function format(program, { fix }) {
 /** How much of a function the analyzer looks at: a fifth of its default limit, in a fifth of the time. */
 const NODES = 40_000;
 
-/** Checks files in parallel, one for each core. The slow analyzer follows paths in src only. */
+/** Checks files in parallel. The slow analyzer follows paths in src only. */
 async function tidy(program, { deep }) {
   await setup.native();
   await build.configure("native");
@@ -51,12 +50,7 @@ async function tidy(program, { deep }) {
     ...filesOf("src", /\.c$/).filter((file) => !forWasm.test(file)).map((file) => [...args, file]),
     ...filesOf("tests/c", /\.c$/).map((file) => [...args, "--checks=-clang-analyzer-*", file]),
   ];
-  const results = [];
-  const work = async () => {
-    for (let job = jobs.shift(); job; job = jobs.shift()) results.push(await good(program, job));
-  };
-  await Promise.all(Array.from({ length: availableParallelism() }, work));
-  return results.every(Boolean);
+  return (await onAllCores(jobs, (job) => good(program, job))).every(Boolean);
 }
 
 async function biome({ fix }) {
