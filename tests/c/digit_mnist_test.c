@@ -1,7 +1,6 @@
 /* MNIST's images, as they are and enlarged as someone would draw them, become MNIST's images. */
 #include "canvas.h"
 
-#ifdef HAVE_ZLIB
 #include <zlib.h>
 
 #ifndef GOLDEN_DIR
@@ -86,8 +85,3 @@ TEST("MNIST's images enlarged tenfold, smooth, black on white, become nearly the
     printf("    mean difference %.4f, at worst %.4f\n", sum / COUNT, worst);
     CHECK(sum / COUNT < 0.035 && worst < 0.1, "%g in the mean, %g at worst", sum / COUNT, worst);
 }
-#else
-TEST("preparing MNIST's own images leaves them as they are") {
-    SKIP("this build has no zlib to read MNIST with");
-}
-#endif

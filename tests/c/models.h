@@ -221,11 +221,17 @@ static inline size_t image_floats(const vit_config *c) {
 
 /* ---- Models ------------------------------------------------------------- */
 
-/* The tables compiled in, best first; NULL past the last. */
+/* The tables that this build is for, best first; NULL past the last. In wasm those of its bases,
+ * simd128 and scalar, follow: no module of this build links them, and their own builds test them. */
 static inline const struct vit_kernels *kernels_at(size_t index) {
     size_t count;
     const struct vit_kernels *const *all = vit_kernels_all(&count);
-    return index < count ? all[index] : NULL;
+    if (index >= count) return NULL;
+#ifdef __wasm__
+    if (index > 0 && (all[index] == &vit_scalar || !strcmp(all[index]->name, "simd128")))
+        return NULL;
+#endif
+    return all[index];
 }
 
 #define EACH_KERNELS(k)                                                                            \

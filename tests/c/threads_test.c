@@ -1,9 +1,7 @@
 /* A team of threads gives the same bits as one thread. */
 #include "base/team.h"
 #include "models.h"
-#ifndef __wasm__
 #include "train/team.h"
-#endif
 
 enum { MOST_IMAGES = 5 };
 
@@ -104,7 +102,6 @@ static void check_config(size_t config, const struct vit_kernels *k, bool int8,
 }
 
 static void each_subject(void (*check)(const struct subject *)) {
-    if (!TEAMS) SKIP("a module without atomics has no teams");
     EACH_MODEL(k, i) {
         check_config(i, k, false, check);
         if (rows_keep_bits(k)) check_config(i, k, true, check);
@@ -151,7 +148,6 @@ TEST("a run cut into any number of parts, in any order, gives the bits of one pa
     each_subject(check_parts);
 }
 
-#ifndef __wasm__
 static vit_team *teams[TEAMS_COUNT];
 
 static void check_threads(const struct subject *s) {
@@ -173,10 +169,8 @@ TEST("1, 2, 3, 5 and 8 threads at once give the bits of one thread") {
     each_subject(check_threads);
     for (size_t i = 0; i < TEAMS_COUNT; i++) team_close(teams[i]);
 }
-#endif
 
 TEST("a team of no threads is refused") {
-    if (!TEAMS) SKIP("a module without atomics has no teams");
     vit_model *model = random_model(&CONFIGS[0].config, unpacked_kernels(), 1);
     REQUIRE(model, "no model");
     vit_team none = {0, run_in_turn};
@@ -189,7 +183,6 @@ TEST("a team of no threads is refused") {
 }
 
 TEST("the shares of rows follow one another, as even as whole tiles or whole images allow") {
-    if (!TEAMS) SKIP("a module without atomics has no teams");
     for (size_t parts = 1; parts <= 9; parts++)
         for (size_t batch = 1; batch <= 9; batch++)
             for (size_t each = 1; each <= 200; each += each < 9 ? 1 : 47) {
