@@ -49,6 +49,7 @@ enum { WAY_COUNT = sizeof WAYS / sizeof *WAYS };
 
 static const char *const NAMES[MODELS] = {"digits", "digits-large"};
 static struct reader readers[MODELS];
+static size_t models; /* that are tested: digits alone, unless npm run test:full runs this */
 static struct drawings drawings;
 #define NO_DRAWINGS "no pen drawings in the folder that VITRINE_DATA names, nor beside it"
 static struct sketch sketch; /* room for any drawing */
@@ -70,24 +71,25 @@ static bool open_all(void) {
                  given ? given : GOLDEN_DIR "/../../../shared/mnist", folders[i]);
         found = !access(path, R_OK) && !drawings_open(&drawings, path, DIGITS, &why);
     }
-    for (size_t i = 0; i < MODELS && found; i++) readers[i] = reader_open(NAMES[i], PAD, WAY_COUNT);
+    models = getenv("VITRINE_FULL") ? MODELS : 1;
+    for (size_t i = 0; i < models && found; i++) readers[i] = reader_open(NAMES[i], PAD, WAY_COUNT);
     return found && sketch_open(&sketch, &drawings, 0, 0);
 }
 
 static void close_all(void) {
-    for (size_t i = 0; i < MODELS; i++) reader_close(&readers[i]);
+    for (size_t i = 0; i < models; i++) reader_close(&readers[i]);
     sketch_close(&sketch);
     drawings_close(&drawings);
 }
 
 /* Each model's answers to the images of its batch. */
 static void read_batch(struct reading told[MODELS][WAY_COUNT], size_t count) {
-    for (size_t i = 0; i < MODELS; i++) reader_read(&readers[i], told[i], count);
+    for (size_t i = 0; i < models; i++) reader_read(&readers[i], told[i], count);
 }
 
 /* Prepares the plane as image `at` of each model's batch. */
 static void add_plane(size_t at, const uint8_t plane[PAD * PAD]) {
-    for (size_t i = 0; i < MODELS; i++) reader_add(&readers[i], at, plane);
+    for (size_t i = 0; i < models; i++) reader_add(&readers[i], at, plane);
 }
 
 /* Each model's answers to the drawing in the first `count` ways. */
@@ -155,11 +157,11 @@ TEST("at most one digit in a hundred is misread or doubted, or read otherwise in
         struct reading told[MODELS][WAY_COUNT];
         size_t ways = held_out++ % EVERY ? 1 : WAY_COUNT;
         read_ways(told, i, ways);
-        for (size_t k = 0; k < MODELS; k++)
+        for (size_t k = 0; k < models; k++)
             count_ways(&tally[k], told[k], ways, drawings.list[i].label);
         count += ways > 1;
     }
-    for (size_t i = 0; i < MODELS; i++) check_tally(&tally[i], readers[i].name, held_out, count);
+    for (size_t i = 0; i < models; i++) check_tally(&tally[i], readers[i].name, held_out, count);
     close_all();
 }
 
@@ -249,7 +251,7 @@ TEST("nine in ten letters, signs, knots and pairs are uncertain") {
             add_plane(kind, plane);
         }
         read_batch(told, KINDS);
-        for (size_t k = 0; k < MODELS; k++)
+        for (size_t k = 0; k < models; k++)
             for (size_t kind = 0; kind < KINDS; kind++) {
                 flagged[k][kind] += told[k][kind].uncertain;
                 if (getenv("VERBOSE") && !told[k][kind].uncertain)
@@ -257,7 +259,7 @@ TEST("nine in ten letters, signs, knots and pairs are uncertain") {
                            told[k][kind].class);
             }
     }
-    for (size_t k = 0; k < MODELS; k++) {
+    for (size_t k = 0; k < models; k++) {
         const size_t *f = flagged[k];
         CHECK(10 * (f[SIGN] + f[KNOT] + f[PAIR]) >= 9 * KINDS * count,
               "%s: uncertain of %zu, %zu and %zu of %zu each", readers[k].name, f[SIGN], f[KNOT],

@@ -166,7 +166,7 @@ async function cTests(preset, full, env) {
   const targets = preset === "sanitize" ? ["vit_tests"] : undefined;
   await timed(`build of ${preset}`, () => build.cmake(preset, { env, targets }));
   const data = findMnist();
-  const more = { ...env, ...(data && { VITRINE_DATA: data }), UBSAN_OPTIONS: "print_stacktrace=1" };
+  const more = { ...env, ...(data && { VITRINE_DATA: data }), ...(full && { VITRINE_FULL: "1" }), UBSAN_OPTIONS: "print_stacktrace=1" };
   const some = full ? [] : ["--label-exclude", "^again$"];
   const files = await ctest(["--preset", preset, "--parallel", jobs, ...some], { ...tests, env: more });
   if (files.length === 0) throw new Trouble(`ctest ran no test of the preset ${preset}`);
