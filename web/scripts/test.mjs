@@ -63,7 +63,8 @@ const stages = {
   }],
   node: ["API under Node", 80, async (full) => {
     await buildPackage();
-    return nodeTests([...testsIn("tests/node"), ...testsIn("tests/bench")], full ? { VITRINE_FULL: "1" } : {});
+    const env = full ? { VITRINE_FULL: "1" } : {};
+    return nodeTests([...testsIn("tests/node"), ...testsIn("tests/bench")], env, cores + 1); // a test waits for a process or a timer now and then
   }],
   package: ["package: publint, arethetypeswrong", 12, async () => {
     await buildPackage();
