@@ -107,7 +107,7 @@ test("the command identify ranks what a stranger's file leaves open by photos of
     mkdirSync(files.at(`photos/${label}`), { recursive: true });
     files.write(`photos/${label}/1.png`, await png({ data: Buffer.alloc(28 * 28, level), width: 28, height: 28, channels: 1 }));
   }
-  const { code, stdout, stderr } = await run(["identify", "--model", file, "--examples", files.at("photos"), "--config", '{"heads": 2, "norm": "pre", "activation": "relu"}', "--json", "--variant", variant]);
+  const { code, stdout, stderr } = await run(["identify", "--model", file, "--examples", files.at("photos"), "--config", '{"heads": 2, "norm": "pre", "activation": "relu", "pool": "class"}', "--json", "--variant", variant]);
   assert.deepEqual([code, stderr], [0, "vitrine: labels only rank, and a wrong answer can come first: images with their logits settle it (examples of Vit.load)\n"]);
   const { count, ranking } = JSON.parse(stdout);
   assert.equal(count, 2);

@@ -245,11 +245,10 @@ const tsc = async (...given) => {
   await run(process.execPath, "node_modules/typescript/bin/tsc", ...options, ...files).catch(({ stdout }) => assert.fail(stdout));
 };
 
-for (const lib of ["es2022", "es2022,dom"]) {
-  for (const [resolution, module] of [["node16", "node16"], ["nodenext", "nodenext"], ["bundler", "esnext"]]) {
-    test(`the types compile in a strict program with moduleResolution ${resolution} and lib ${lib}`, () =>
-      tsc("--module", module, "--moduleResolution", resolution, "--lib", lib));
-  }
+// How files are found and what a lib declares do not meet, so each need only be there once.
+for (const [resolution, module, lib] of [["node16", "node16", "es2022"], ["nodenext", "nodenext", "es2022,dom"], ["bundler", "esnext", "es2022,dom"]]) {
+  test(`the types compile in a strict program with moduleResolution ${resolution} and lib ${lib}`, () =>
+    tsc("--module", module, "--moduleResolution", resolution, "--lib", lib));
 }
 
 test("a release has no parts of a debug build: no DWARF, no source map of a module", () => {

@@ -68,18 +68,15 @@ async function check(name, weights, config, options) {
   vit.dispose();
 }
 
-for (const variant of variants) {
-  test(`${variant}: our files at other sizes give the bits of the file loaded with that image_size`, async () => {
-    let checked = 0;
-    for (const name of names) {
-      const config = ownConfig(name);
-      if (config.position === "relative") continue;
-      await check(name, modelBytes(name), config, { variant });
-      checked++;
-    }
-    assert.ok(checked > 15, `${checked}`);
-  });
-}
+test("our files at other sizes give the bits of the file loaded with that image_size", async () => {
+  let checked = 0;
+  for (const name of names) {
+    const config = ownConfig(name);
+    if (config.position === "relative") continue;
+    await check(name, modelBytes(name), config, { variant: variants[checked++ % variants.length] });
+  }
+  assert.ok(checked > 15, `${checked}`);
+});
 
 test("so do other libraries' files, whose positions are resized as each library does it", async () => {
   for (const [name, config] of Object.entries(FAMILIES)) await check(name, modelBytes(`families/${name}`), config);

@@ -21,10 +21,8 @@ export const fresh = () => import(`../../dist/vit.js?copy=${copies++}`);
 export const wasmPath = (build) => new URL(`../../dist/vit.${build}.wasm`, import.meta.url);
 export const wasmBytes = (build) => readFileSync(wasmPath(build));
 
-/** All ways to run in this engine: each build, with and without a worker. */
-export const ways = [false, true].flatMap((worker) =>
-  variants.map((variant) => ({ variant, worker })),
-);
+/** The ways to run in this engine: each build, and a worker of the build that `auto` does not choose. */
+export const ways = [...variants.map((variant) => ({ variant, worker: false })), { variant: "scalar", worker: true }];
 
 const loaded = [];
 afterEach(() => loaded.splice(0).forEach((vit) => vit.dispose()));

@@ -138,7 +138,7 @@ ${names.map((name) => `  ${name.padEnd(9)} ${stages[name][0]}`).join("\n")}
   --changed  the stages that the files changed since COMMIT can touch (HEAD: what is not committed)
 
 npm run test:full runs the last two stages too, all C tests in each build, the whole story in
-Firefox, lessons of five signs, all of MNIST's test images in Node, and searches for hostile files longer.`;
+Firefox, more lessons in signs, all of MNIST's test images in Node, and searches for hostile files longer.`;
 
 const sum = (counts) => counts.reduce((total, count) => ({
   passed: total.passed + count.passed,
