@@ -12,14 +12,30 @@ import { openHost } from "./host.mjs";
 
 export { skip };
 
+/** The browser and the server of the page, which each `describe` of a process finds open if it follows another one at once. */
+let common, users = 0;
+async function open() {
+  if (!existsSync(join(pageFolder, "index.html"))) throw new Error("build/page is missing: run npm run build");
+  const launched = await launch();
+  return { launched, server: await openHost({ lasting: true }) };
+}
+async function shutUnused() {
+  if (users > 0 || !common) return;
+  const opened = common;
+  common = undefined;
+  const { server, launched } = (await opened.catch(() => {})) ?? {};
+  await launched?.close();
+  server?.close();
+}
+
 /**
- * Gives the tests of a `describe` one browser and a server of the page. A visit of a test ends with the test, one of `before`
+ * Gives the tests of a `describe` a browser and a server of the page. A visit of a test ends with the test, one of `before`
  * with the `describe`. Its page may then have logged no error except what the visit's `excused` matches. With `each`, its
  * options, every test has a `host` of its own, and visits that.
  */
 export function withBrowser(each) {
   const browser = { address: undefined, host: undefined, visit: visitPage }, ofAll = [], ofTest = [];
-  let server, launched, visits = ofAll;
+  let launched, visits = ofAll;
   async function visitPage({ excused, ...options } = {}) {
     const { address } = browser.host ?? browser, visited = await visit(launched, { address, ...options });
     visits.push({ ...visited, excused });
@@ -31,10 +47,10 @@ export function withBrowser(each) {
     for (const { trouble, excused } of left) assert.deepEqual(trouble.filter((text) => !excused?.test(text)), []);
   }
   before(async () => {
-    if (!existsSync(join(pageFolder, "index.html"))) throw new Error("build/page is missing: run npm run build");
-    server = await openHost({ lasting: true });
+    users++;
+    const { server, launched: started } = await (common ??= open());
     browser.address = server.address;
-    launched = await launch();
+    launched = started;
   });
   beforeEach(async () => {
     visits = ofTest;
@@ -44,10 +60,7 @@ export function withBrowser(each) {
     visits = ofAll;
     return leave(ofTest).finally(() => browser.host?.close());
   });
-  after(() => leave(ofAll).finally(async () => {
-    await launched?.close();
-    server?.close();
-  }));
+  after(() => leave(ofAll).finally(() => --users === 0 && void setTimeout(shutUnused, 100)));
   return browser;
 }
 

@@ -1,8 +1,9 @@
 // npm test: runs the tests, from the C core to the page in a browser. npm run test:full runs all.
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { performance } from "node:perf_hooks";
+import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import * as build from "./build.mjs";
 import { changedFiles, stagesOf } from "./changed.mjs";
@@ -175,8 +176,11 @@ async function cTests(preset, full, env) {
   return { ...sum(files), files: files.map(({ name, seconds }) => [name, seconds]) };
 }
 
-/** Runs *.test.mjs by node --test, as many files at a time as there are cores unless `together` says otherwise. */
-async function nodeTests(files, env = {}, together = cores) {
+/**
+ * Runs *.test.mjs by node --test, as many processes at a time as there are cores unless `together` says otherwise.
+ * Each file has a process of its own, or all of them have so many `processes`.
+ */
+async function nodeTests(files, env = {}, { together = cores, processes } = {}) {
   if (files.length === 0) throw new Trouble("no *.test.mjs to run");
   const folder = mkdtempSync(join(tmpdir(), "vitrine-"));
   const report = join(folder, "report.json");
@@ -185,7 +189,7 @@ async function nodeTests(files, env = {}, together = cores) {
       "--test", `--test-concurrency=${together}`,
       `--test-reporter=${process.env.CI ? "tap" : "spec"}`, "--test-reporter-destination=stdout",
       "--test-reporter=./web/scripts/reporter.mjs", `--test-reporter-destination=${report}`,
-      ...files,
+      ...(processes ? inGroups(files, processes, folder) : files),
     ], { ...tests, env });
     const { files: seconds, ...counts } = JSON.parse(readFileSync(report, "utf8"));
     return { ...counts, files: Object.entries(seconds).map(([path, each]) => [basename(path), each]) };
@@ -194,12 +198,23 @@ async function nodeTests(files, env = {}, together = cores) {
   }
 }
 
-/** Runs tests in one Chromium, in which each file has contexts of its own. */
+/** Writes scripts that import a few test files each, those of the most bytes first, because they take longest. */
+function inGroups(files, count, folder) {
+  const bySize = files.map((path) => join(root, path)).sort((a, b) => statSync(b).size - statSync(a).size);
+  return Array.from({ length: Math.min(count, files.length) }, (_, at) => {
+    const script = join(folder, `${at}.mjs`);
+    writeFileSync(script, bySize.filter((_, i) => i % count === at).map((path) => `import ${JSON.stringify(pathToFileURL(path))};\n`).join(""));
+    return script;
+  });
+}
+
+/** Runs tests in one Chromium, in which each process has contexts of its own. Few load Playwright, which takes half a second. */
 async function inChromium(executable, files) {
   const { launchServer } = await import("../../tests/browser/browsers.mjs");
   const server = await launchServer(executable);
   try {
-    return await nodeTests(files, { VITRINE_BROWSER: "chromium", CHROMIUM: executable, VITRINE_BROWSER_SERVER: server.wsEndpoint() }, cores + 1); // a test waits for the browser now and then
+    const env = { VITRINE_BROWSER: "chromium", CHROMIUM: executable, VITRINE_BROWSER_SERVER: server.wsEndpoint() };
+    return await nodeTests(files, env, { together: cores + 1, processes: 15 }); // a test waits for the browser now and then
   } finally {
     await server.close();
   }
