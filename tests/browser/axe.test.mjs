@@ -6,7 +6,7 @@ import { DIGITS, ink, openCloser, settled, skip, toChapter, violations, withBrow
 describe("axe finds no violation", { skip }, () => {
   const browser = withBrowser();
 
-  const visit = () => browser.visit({ reducedMotion: "reduce", before: (page) => page.addInitScript(watchPictures) });
+  const visit = () => browser.visit({ before: (page) => page.addInitScript(watchPictures) });
 
   const allNamed = async (page) =>
     assert.deepEqual(await page.evaluate(() => [...globalThis.nameless]), [], "pictures that were without a name for a while");

@@ -70,17 +70,14 @@ const ADVICE = /willReadFrequently/;
 /** A browser's contexts by their options. Visits with equal options share a context and, in turn, its page. */
 const contexts = new WeakMap();
 
-/** Pages without movement, because the example that writes itself costs more than most tests. */
-const still = new WeakSet();
-
 /**
  * Opens the page as a new visitor sees it. `trouble` collects its errors. `before` may prepare the
- * page. `closer` opens *Look closer*. Unless `reducedMotion` is given, nothing moves before the first
- * chapter that the test goes to. Only with `stores` has it a service worker, whose requests
+ * page. `closer` opens *Look closer*. Unless `reducedMotion` is given, nothing moves, because frames
+ * cost more than most of what is tested. Only with `stores` has it a service worker, whose requests
  * `page.route` does not see, and a context of its own. A visit beside another one has the same storage.
  */
 export async function visit(browser, { address, before, ready = true, stores = false, closer = false, ...more }) {
-  const { viewport = { width: 1200, height: 900 }, colorScheme = "light", reducedMotion,
+  const { viewport = { width: 1200, height: 900 }, colorScheme = "light", reducedMotion = "reduce",
     forcedColors = "none", ...options } = more;
   const place = stores ? await opened(browser, options, stores) : await shared(browser, options);
   const page = place.page ?? (await place.context.newPage());
@@ -93,9 +90,7 @@ export async function visit(browser, { address, before, ready = true, stores = f
   });
   page.on("pageerror", (error) => trouble.push(error.message));
   await page.setViewportSize(viewport);
-  if (reducedMotion) still.delete(page);
-  else still.add(page);
-  await page.emulateMedia({ colorScheme, reducedMotion: reducedMotion ?? "reduce", forcedColors });
+  await page.emulateMedia({ colorScheme, reducedMotion, forcedColors });
   const cleaning = await addInitScript.call(page, forget, place.visits++ === 0);
   await before?.(page);
   await page.goto(address);
@@ -222,13 +217,11 @@ export async function ink(page, strokes, { moves = 4, pointerType = "mouse", on 
  * Goes to a chapter of the story as a link does: it stays in place while the chapters above it load
  * and grow, which they do after a mere scroll too.
  */
-export async function toChapter(page, id) {
-  if (still.delete(page)) await page.emulateMedia({ reducedMotion: "no-preference" });
-  await page.evaluate((id) => {
+export const toChapter = (page, id) =>
+  page.evaluate((id) => {
     history.replaceState(null, "", location.pathname + location.search); // else the same link does nothing
     location.hash = id;
   }, id);
-}
 
 /** Waits until the page shows the answer for the drawing on the pad, and has what is in *Look closer*. */
 export const settled = (page) =>

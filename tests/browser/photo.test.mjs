@@ -206,7 +206,7 @@ describe("a photo of a digit", { skip }, () => {
   });
 
   test("is read in every chapter; those of strokes show the page's example", async () => {
-    const { page } = await browser.visit({ reducedMotion: "reduce" });
+    const { page } = await browser.visit();
     await choose(page, (await photoOf(page, DIGITS[7])).file);
     const chapters = await page.locator("#chapters .chapter").evaluateAll((all) => all.map(({ id }) => id));
     for (const id of chapters) {

@@ -11,7 +11,10 @@ describe("how it learnt", { skip }, () => {
   const browser = withBrowser();
   let page;
   before(async () => {
-    ({ page } = await visitChapter(browser, "learning", DIGITS[3]));
+    ({ page } = await browser.visit());
+    await ink(page, DIGITS[3]);
+    await page.emulateMedia({ reducedMotion: "no-preference" }); // who wants less motion has no button Play
+    await toChapter(page, "learning");
     await page.locator("#learning-says[data-label]").waitFor();
   });
 

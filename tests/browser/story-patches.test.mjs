@@ -101,16 +101,19 @@ describe("patch to token", { skip }, () => {
 
     test("the keys on the grid choose a patch for the whole page, and it is announced", async () => {
       const before = await picture(page, "#patches-grid");
+      await page.emulateMedia({ reducedMotion: "no-preference" });
       await page.locator("#patches-grid").focus();
       for (const [key, row, column] of [["ArrowUp", 3, 4], ["ArrowUp", 2, 4], ["ArrowLeft", 2, 3], ["ArrowRight", 2, 4], ["ArrowDown", 3, 4], ["ArrowUp", 2, 4]]) {
         await page.keyboard.press(key);
         await isChosen(row, column);
       }
+      await page.locator("#patches .flying").first().waitFor({ state: "attached" }); // the patch's pixels
       await settled(page);
       assert.match(await page.locator("#announce").textContent(), /^Patch in row 2, column 4: \d+(\.\d)? % of it is ink\.$/);
       assert.match(await page.locator("#patches h3").first().textContent(), /row 2, column 4, as 16 numbers/);
       assert.notEqual(await picture(page, "#patches-grid"), before);
       await page.waitForFunction(() => !document.querySelector(".flying"));
+      await page.emulateMedia({ reducedMotion: "reduce" });
     });
 
     test("a click on the grid chooses the patch that is there", () => click(4, 3));

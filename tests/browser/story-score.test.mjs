@@ -188,7 +188,6 @@ describe("one score by hand", { skip }, () => {
   });
 
   test("the steps go from the query to the output, without movement where none is wanted", { skip: unasked }, async () => {
-    await page.emulateMedia({ reducedMotion: "reduce" });
     await look(0, 0);
     const hidden = (selector) => chapter.locator(selector).first().evaluate((e) => getComputedStyle(e).visibility === "hidden");
     const cells = [".stacks [aria-label^='k,']", ".stack:not([aria-hidden]) > :nth-child(3)", ".equation"];
@@ -207,7 +206,6 @@ describe("one score by hand", { skip }, () => {
     assert.equal(await page.evaluate(() => document.getAnimations().length), 0);
     await chapter.locator(".play-step", { hasText: "Step 2 " }).waitFor();
     await chapter.getByRole("button", { name: "Pause" }).click();
-    await page.emulateMedia({ reducedMotion: "no-preference" });
   });
 
   test("the spread of q·k and the shares with and without √d are those of the API's queries and keys", async () => {
