@@ -6,6 +6,7 @@ import {
   DIGITS,
   draw,
   ink,
+  openCloser,
   padSpots,
   painted,
   picture,
@@ -27,14 +28,43 @@ describe("drawing on the page", { skip }, () => {
   const browser = withBrowser();
   let shared; // the page of tests that need none of their own
   before(async () => {
-    shared = (await browser.visit({ reducedMotion: "no-preference" })).page;
+    shared = (await browser.visit()).page;
   });
   const blank = async () => (await shared.keyboard.press("Escape"), shared);
+
+  test("before the first stroke there is no prediction", async () => {
+    const page = shared;
+    await page.locator("#bars .best").waitFor(); // the example is read
+    await settled(page);
+    assert.deepEqual(await prediction(page), { label: "", p: "" });
+  });
+
+  test("Undo takes back one stroke, or a Clear", async () => {
+    const page = shared;
+    await ink(page, [DIGITS[4][0]]);
+    const one = [await prediction(page), await painted(page, "#pad")];
+    await ink(page, [DIGITS[4][1]]);
+    const two = [await prediction(page), await painted(page, "#pad")];
+    assert.notDeepEqual(two, one);
+    await page.click("#undo");
+    await settled(page);
+    assert.deepEqual([await prediction(page), await painted(page, "#pad")], one);
+    await page.keyboard.press("Escape");
+    await settled(page);
+    assert.equal((await prediction(page)).label, "");
+    await page.keyboard.press("Control+z");
+    await settled(page);
+    assert.deepEqual([await prediction(page), await painted(page, "#pad")], one);
+    await page.click("#undo");
+    await settled(page);
+    assert.deepEqual(await prediction(page), { label: "", p: "" });
+    assert.ok(await page.locator("#undo").isDisabled());
+  });
 
   test("each digit drawn with the mouse is read as itself, and its ten probabilities and its doubt add up to one", async () => {
     const page = shared, vit = await Vit.load(weightsOf("digits"));
     for (const [digit, strokes] of Object.entries(DIGITS)) {
-      await page.click("#clear");
+      await blank();
       await draw(page, strokes, { moves: 1 });
       const { label, p } = await prediction(page);
       assert.equal(label, digit);
@@ -66,32 +96,12 @@ describe("drawing on the page", { skip }, () => {
       const { label, p } = await prediction(page);
       if (label) shares.add(`${label} ${p} ${await page.locator("#bars").textContent()}`);
     };
-    await draw(page, DIGITS[3], { during });
+    await draw(page, DIGITS[3], { during, moves: 1 });
     assert.ok(shares.size >= 4, `${shares.size} different results in one stroke`);
   });
 
-  test("while the pen is down the model sees pale ink and is less sure; when it lifts, full ink", async () => {
-    const { page } = await browser.visit({ closer: true });
-    const seen = async () => ({ p: Number((await prediction(page)).p), most: await mostInk(page) });
-    const moves = [];
-    await draw(page, DIGITS[7], { during: async () => (await settled(page), moves.push(await seen())) });
-    const down = moves.at(-1), up = await seen();
-    for (const { most } of moves) assert.ok(most < 0.75 * up.most, `${most} beside ${up.most}`);
-    assert.ok(down.p < up.p && up.p > 0.9, `${down.p} while the pen is down, then ${up.p}`);
-    await page.focus("#pad");
-    for (const key of ["Space", "ArrowDown", "ArrowDown", "ArrowDown"]) await page.keyboard.press(key);
-    await settled(page);
-    assert.ok((await mostInk(page)) < 0.75 * up.most, "the keyboard's pen is down");
-    await page.keyboard.press("Space");
-    await settled(page);
-    assert.ok((await mostInk(page)) > 0.9 * up.most, "and up");
-  });
-
-  test("a blank pad has no prediction, before the first stroke and after Clear", async () => {
-    const { page } = await browser.visit();
-    await page.locator("#bars .best").waitFor(); // the example is read
-    await settled(page);
-    assert.deepEqual(await prediction(page), { label: "", p: "" });
+  test("a cleared pad has no prediction, no ink and no map", async () => {
+    const page = await blank();
     await ink(page, DIGITS[1]);
     assert.notEqual((await prediction(page)).label, "");
     await page.click("#clear");
@@ -101,30 +111,8 @@ describe("drawing on the page", { skip }, () => {
     assert.equal(await painted(page, "#overlay"), 0);
   });
 
-  test("Undo takes back one stroke, or a Clear", async () => {
-    const { page } = await browser.visit();
-    await ink(page, [DIGITS[4][0]]);
-    const one = [await prediction(page), await painted(page, "#pad")];
-    await ink(page, [DIGITS[4][1]]);
-    const two = [await prediction(page), await painted(page, "#pad")];
-    assert.notDeepEqual(two, one);
-    await page.click("#undo");
-    await settled(page);
-    assert.deepEqual([await prediction(page), await painted(page, "#pad")], one);
-    await page.keyboard.press("Escape");
-    await settled(page);
-    assert.equal((await prediction(page)).label, "");
-    await page.keyboard.press("Control+z");
-    await settled(page);
-    assert.deepEqual([await prediction(page), await painted(page, "#pad")], one);
-    await page.click("#undo");
-    await settled(page);
-    assert.deepEqual(await prediction(page), { label: "", p: "" });
-    assert.ok(await page.locator("#undo").isDisabled());
-  });
-
   test("Redo brings back an undone stroke, by button and by keys, until a new stroke is drawn", async () => {
-    const { page } = await browser.visit();
+    const page = await blank();
     const seen = async () => [await prediction(page), await painted(page, "#pad")];
     const press = async (keys) => {
       await page.keyboard.press(keys);
@@ -152,41 +140,6 @@ describe("drawing on the page", { skip }, () => {
     const three = await seen();
     assert.ok(await page.locator("#redo").isDisabled(), "a new stroke forgets what was undone");
     assert.deepEqual(await press("Control+y"), three);
-  });
-
-  test("a frame draws as few lines at 300 strokes as at one, and undo draws the same ink anew", async () => {
-    const { page } = await browser.visit({ closer: true });
-    await page.evaluate(() => {
-      const { stroke } = CanvasRenderingContext2D.prototype;
-      let lines = 0;
-      globalThis.most = 0; // lines in one frame
-      CanvasRenderingContext2D.prototype.stroke = function (...path) {
-        lines++;
-        return stroke.apply(this, path);
-      };
-      const next = () => {
-        globalThis.most = Math.max(globalThis.most, lines);
-        lines = 0;
-        requestAnimationFrame(next);
-      };
-      next();
-    });
-    const mostFor = async (stroke) => {
-      await page.evaluate(() => (globalThis.most = 0));
-      await ink(page, [stroke]);
-      return page.evaluate(() => globalThis.most);
-    };
-    const [down, across] = DIGITS[4];
-    await mostFor(down);
-    const few = await mostFor(across);
-    await ink(page, Array.from({ length: 300 }, (_, i) => [[10 + (i % 80), 20], [14 + (i % 80), 80 - (i % 50)]]));
-    await mostFor(down);
-    const before = [await picture(page, "#pad"), await picture(page, "#overlaid")];
-    const many = await mostFor(across);
-    assert.ok(few > 0 && many <= few, `${few} lines in a frame, ${many} after 300 strokes`);
-    await page.click("#undo");
-    await settled(page);
-    assert.deepEqual([await picture(page, "#pad"), await picture(page, "#overlaid")], before);
   });
 
   test("a tap on the pad leaves a dot", async () => {
@@ -332,8 +285,8 @@ describe("drawing on the page", { skip }, () => {
   });
 
   test("the keyboard alone draws a 1, which is read aloud, and clears it", async () => {
-    const { page } = await browser.visit();
-    await page.keyboard.press("Tab");
+    const page = await blank();
+    await page.locator(".wordmark").click(); // Tab goes on from here
     for (let i = 0; i < 20; i++) {
       if (await page.locator("#pad").evaluate((pad) => pad === document.activeElement)) break;
       await page.keyboard.press("Tab");
@@ -356,5 +309,59 @@ describe("drawing on the page", { skip }, () => {
     await page.keyboard.press("Control+z");
     await settled(page);
     assert.equal(await page.locator(".keys").isVisible(), false, "a mouse draws");
+  });
+
+  test("while the pen is down the model sees pale ink and is less sure; when it lifts, full ink", async () => {
+    const page = await blank();
+    await openCloser(page);
+    const seen = async () => ({ p: Number((await prediction(page)).p), most: await mostInk(page) });
+    const moves = [];
+    await draw(page, DIGITS[7], { during: async () => (await settled(page), moves.push(await seen())) });
+    const down = moves.at(-1), up = await seen();
+    for (const { most } of moves) assert.ok(most < 0.75 * up.most, `${most} beside ${up.most}`);
+    assert.ok(down.p < up.p && up.p > 0.9, `${down.p} while the pen is down, then ${up.p}`);
+    await page.focus("#pad");
+    for (const key of ["Space", "ArrowDown", "ArrowDown", "ArrowDown"]) await page.keyboard.press(key);
+    await settled(page);
+    assert.ok((await mostInk(page)) < 0.75 * up.most, "the keyboard's pen is down");
+    await page.keyboard.press("Space");
+    await settled(page);
+    assert.ok((await mostInk(page)) > 0.9 * up.most, "and up");
+  });
+
+  test("a frame draws as few lines at 300 strokes as at one, and undo draws the same ink anew", async () => {
+    const page = await blank();
+    await openCloser(page);
+    await page.evaluate(() => {
+      const { stroke } = CanvasRenderingContext2D.prototype;
+      let lines = 0;
+      globalThis.most = 0; // lines in one frame
+      CanvasRenderingContext2D.prototype.stroke = function (...path) {
+        lines++;
+        return stroke.apply(this, path);
+      };
+      const next = () => {
+        globalThis.most = Math.max(globalThis.most, lines);
+        lines = 0;
+        requestAnimationFrame(next);
+      };
+      next();
+    });
+    const mostFor = async (stroke) => {
+      await page.evaluate(() => (globalThis.most = 0));
+      await ink(page, [stroke]);
+      return page.evaluate(() => globalThis.most);
+    };
+    const [down, across] = DIGITS[4];
+    await mostFor(down);
+    const few = await mostFor(across);
+    await ink(page, Array.from({ length: 300 }, (_, i) => [[10 + (i % 80), 20], [14 + (i % 80), 80 - (i % 50)]]));
+    await mostFor(down);
+    const before = [await picture(page, "#pad"), await picture(page, "#overlaid")];
+    const many = await mostFor(across);
+    assert.ok(few > 0 && many <= few, `${few} lines in a frame, ${many} after 300 strokes`);
+    await page.click("#undo");
+    await settled(page);
+    assert.deepEqual([await picture(page, "#pad"), await picture(page, "#overlaid")], before);
   });
 });

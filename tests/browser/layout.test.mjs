@@ -1,11 +1,16 @@
 // The page on screens of many sizes, and its gestures.
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { before, describe, test } from "node:test";
 import { fingers } from "./fingers.mjs";
 import { DIGITS, draw, ink, padSpots, painted, prediction, settled, skip, withBrowser } from "./harness.mjs";
 
 describe("the page on its screen", { skip }, () => {
   const browser = withBrowser();
+  let still, touched; // the pages of tests that load none of their own, without and with a touch screen
+  before(async () => {
+    ({ page: still } = await browser.visit());
+    ({ page: touched } = await browser.visit({ hasTouch: true }));
+  });
 
   /** Scrolls to the first element. Returns whether all elements are then in view. */
   const together = (page, ids) =>
@@ -22,7 +27,8 @@ describe("the page on its screen", { skip }, () => {
     }, ids);
 
   test("pad and answer are visible together on every screen", async () => {
-    const { page } = await browser.visit();
+    const page = still;
+    await page.keyboard.press("Escape");
     await ink(page, DIGITS[3]);
     assert.equal((await prediction(page)).label, "3");
     for (const [width, height, what] of [
@@ -45,7 +51,8 @@ describe("the page on its screen", { skip }, () => {
 
   for (const [width, height] of SIZES)
     test(`the first window at ${width}×${height}, light and dark: pad, answer and map's sentence are in it, nothing overflows, no answer moves anything`, async () => {
-      const { page } = await browser.visit({ viewport: { width, height }, hasTouch: width < 900 });
+      const page = width < 900 ? touched : still;
+      await page.setViewportSize({ width, height });
       const places = () => page.evaluate(() =>
         ["#draw .case", "#prediction", ".looks", ".reading > .scale", "#bars", "#share", ".stage-foot"].map((one) => {
           const { x, y, width, height } = document.querySelector(one).getBoundingClientRect();
@@ -55,7 +62,7 @@ describe("the page on its screen", { skip }, () => {
         now.flat().forEach((at, i) => assert.ok(Math.abs(at - before.flat()[i]) <= 1, `${JSON.stringify(now)}, ${JSON.stringify(before)} before`));
       for (const colorScheme of ["light", "dark"]) {
         await page.emulateMedia({ colorScheme });
-        await page.click("#clear");
+        await page.keyboard.press("Escape");
         await settled(page);
         const blank = await places();
         for (const strokes of [DIGITS[7], HOUSE]) {
@@ -80,7 +87,9 @@ describe("the page on its screen", { skip }, () => {
     });
 
   test("on phones of three sizes the pad stays with at least 40 % of the height while the maps are used", async () => {
-    const { page } = await browser.visit({ viewport: { width: 390, height: 844 }, hasTouch: true });
+    const page = touched;
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.keyboard.press("Escape");
     await ink(page, DIGITS[7]);
     await page.locator("#closer > summary").click();
     for (const [head, [width, height]] of [["4", [390, 844]], ["3", [360, 740]], ["2", [320, 640]]]) {
@@ -100,7 +109,10 @@ describe("the page on its screen", { skip }, () => {
   });
 
   test("Look closer opens by its button, keeps the pad in view, and closes again", async () => {
-    const { page } = await browser.visit({ viewport: { width: 1280, height: 900 } });
+    const page = still;
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.evaluate(() => scrollTo(0, 0));
+    await page.keyboard.press("Escape");
     await ink(page, DIGITS[7]);
     assert.equal(await page.locator("#map").isVisible(), false);
     const button = page.getByText("Look closer");
@@ -125,11 +137,11 @@ describe("the page on its screen", { skip }, () => {
   });
 
   test("the pen draws and does not drag selected text", async () => {
-    const { page } = await browser.visit();
+    const page = still;
     for (const select of [() => page.keyboard.press("Control+A"), () => page.locator("#draw .lead").evaluate((lead) => getSelection().selectAllChildren(lead))]) {
       await page.locator("#clear").click();
       await select();
-      await draw(page, DIGITS[7]);
+      await draw(page, DIGITS[7], { moves: 2 });
       assert.equal((await prediction(page)).label, "7");
     }
   });
@@ -177,7 +189,7 @@ describe("the page on its screen", { skip }, () => {
     assert.ok((await painted(page, "#pad")) > before);
   });
 
-  for (const [width, height] of [[320, 560], [360, 740], [740, 360], [1280, 900], [1280, 2400], [360, 3200]]) {
+  for (const [width, height] of [[320, 560], [740, 360], [1280, 900], [1280, 2400], [360, 3200]]) {
     test(`at ${width}×${height} nothing moves between the page's load and the first answer`, async () => {
       const { page } = await browser.visit({
         viewport: { width, height },
@@ -240,6 +252,7 @@ describe("the page on its screen", { skip }, () => {
     const ring = () =>
       page.evaluate(() => {
         const { id } = document.activeElement;
+        if (document.activeElement === document.body) return undefined;
         const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement);
         return { id, shown: outlineStyle !== "none" && parseFloat(outlineWidth) >= 2 };
       });
@@ -252,36 +265,13 @@ describe("the page on its screen", { skip }, () => {
     await page.locator(".wordmark").click();
     for (let i = 0; i < 60; i++) {
       await page.keyboard.press("Tab");
-      const { id, shown } = await ring();
-      if (await page.evaluate(() => document.activeElement === document.body)) break;
+      const focused = await ring();
+      if (!focused) break;
+      const { id, shown } = focused;
       assert.ok(shown, `${id} shows that it has the keyboard`);
       seen.add(id);
     }
     for (const id of ["pad", "undo", "clear", "share", "model", "map", "layer", "pixels"])
       assert.ok(seen.has(id), `${id} among ${[...seen]}`);
-  });
-
-  test("the journey's figures have one size in each model", async () => {
-    const { page } = await browser.visit({ viewport: { width: 1280, height: 900 }, closer: true });
-    await ink(page, DIGITS[4]);
-    const JOURNEY = ["Pixels", "Patches", "Tokens", "Blocks", "Logits", "Overlay"];
-    for (const [model, names] of [
-      ["digits", JOURNEY],
-      ["digits-stem", ["Pixels", "Convolutions", ...JOURNEY.slice(2)]], // convolutions leave no patch to cut
-      ["myvit", JOURNEY],
-    ]) {
-      if (model !== "digits") {
-        await page.selectOption("#model", model);
-        await page.waitForURL(`**/?model=${model}`);
-        await settled(page);
-      }
-      const steps = await page.locator(".journey li:not([hidden])").evaluateAll((all) =>
-        all.map((step) => {
-          const { width, height } = step.firstElementChild.getBoundingClientRect();
-          return { name: step.querySelector("h3").textContent, size: `${Math.round(width)}×${Math.round(height)}` };
-        }));
-      assert.deepEqual(steps.map(({ name }) => name), names);
-      assert.equal(new Set(steps.map(({ size }) => size)).size, 1, JSON.stringify(steps));
-    }
   });
 });

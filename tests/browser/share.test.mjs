@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import sharp from "sharp";
 import { fillFooter, sourceOf } from "../../web/demo/footer.mjs";
@@ -30,6 +30,11 @@ describe("sharing and saving", { skip }, () => {
   const linkOf = (page) => copied(page, async () => {
     await page.locator("#share").evaluate((button) => button.click()); // without a scroll to it
     await page.locator("#status", { hasText: /^Link copied/ }).waitFor();
+  });
+
+  let any; // the page of tests that need none of their own
+  before(async () => {
+    any = (await visit({ closer: true })).page;
   });
 
   test("a shared link shows the same drawing to another visitor, who may undo it", async () => {
@@ -76,11 +81,13 @@ describe("sharing and saving", { skip }, () => {
     assert.ok(await other.page.locator("#map").isVisible(), "what the link chose is in view");
     assert.equal(new URL(other.page.url()).hash, "#layers");
     await other.close();
-    for (const odd of ["&view=patch.9.mean.1.1&at=nothing", "&view=x&at=%00", "&view=patch.1.1.99.1"]) {
-      const { page } = await visit({ address: link.replace(/&.*/, "") + odd });
-      await settled(page);
-      await answers(page, answer);
-      assert.equal(await page.inputValue("#map"), "class", odd);
+    const [odd, ...others] = ["&view=patch.9.mean.1.1&at=nothing", "&view=x&at=%00", "&view=patch.1.1.99.1"].map((end) => link.replace(/&.*/, "") + end);
+    const { page: last } = await visit({ address: odd });
+    for (const next of [undefined, ...others]) {
+      if (next) await last.evaluate((address) => (location.href = address), next);
+      await settled(last);
+      await answers(last, answer);
+      assert.equal(await last.inputValue("#map"), "class", next ?? odd);
     }
   });
 
@@ -291,6 +298,7 @@ describe("sharing and saving", { skip }, () => {
           assert.ok(text !== "" && all.includes(text), `${what}, ${part}: ${text} in ${all}`);
         }
       }
+      await page.selectOption("#language", "en"); // the choice is stored for all pages
     });
   }
 
@@ -312,7 +320,7 @@ describe("sharing and saving", { skip }, () => {
   });
 
   test("the code that the page shows gives the page's answer in Node", async () => {
-    const { page } = await visit({ closer: true });
+    const page = any;
     await ink(page, DIGITS[3]);
     const { label, p } = await prediction(page);
     await page.click("#code");
@@ -327,41 +335,6 @@ describe("sharing and saving", { skip }, () => {
     assert.match(printed, new RegExp(`label: '${label}'`));
     const got = Number(/\bp: ([\d.e-]+)/.exec(printed)[1]);
     assert.ok(Math.abs(got - Number(p)) < 1e-4, `${got} there, ${p} on the page`); // builds round differently
-  });
-
-  test("the code for a page is a whole page, which draws the strokes and gives the pad's answer", async () => {
-    const { page } = await visit({ closer: true });
-    const strokes = [...DIGITS[4], [[20, 90]]]; // with a dot
-    await ink(page, strokes);
-    const { label, p } = await prediction(page);
-    const inked = (await painted(page, "#pad")) / (await page.locator("#pad").evaluate(({ width }) => width ** 2));
-    await page.click("#code");
-    const chosen = () => page.locator("#code-dialog :checked").inputValue();
-    assert.equal(await chosen(), "node");
-    await page.locator("#code-dialog :checked").focus();
-    await page.keyboard.press("ArrowRight");
-    assert.equal(await chosen(), "page");
-    const html = await copied(page, () => page.click("#copy"));
-    await page.locator("#code-dialog [role=status]", { hasText: "Copied" }).waitFor();
-    assert.ok(html.split("\n").every((line) => line.length <= 132), "no line is very long");
-    const { address, close } = await openServer(async ({ url }, response) => {
-      if (url === "/favicon.ico") return void response.writeHead(204).end();
-      const path = url.startsWith("/node_modules/vitrine/") && url.slice("/node_modules/vitrine/".length);
-      const body = url === "/" ? html : path && (await readFile(join(root, path)));
-      response.writeHead(body ? 200 : 404, { "content-type": url === "/" ? "text/html" : typeOf(url) }).end(body || "");
-    });
-    try {
-      await page.goto(address);
-      await page.locator("output", { hasText: "%" }).waitFor();
-      assert.match(await page.locator("output").textContent(), new RegExp(`^${label}, [\\d.]+ %$`));
-      const got = parseFloat((await page.locator("output").textContent()).split(" ")[1]);
-      assert.ok(Math.abs(got - 100 * p) < 0.02, `${got} %, ${p} on the page`);
-      const there = (await painted(page, "#ink")) / 280 ** 2;
-      assert.ok(Math.abs(there - inked) < 0.1 * inked, `${there} of the pad is inked, ${inked} on the page`); // a coarser edge
-      assert.ok((await painted(page, "#map")) > 0.2 * 280 ** 2, "the map is drawn");
-    } finally {
-      await close();
-    }
   });
 
   test("a reload keeps the finished strokes although the page gets no event when it is left", async () => {
@@ -421,7 +394,8 @@ describe("sharing and saving", { skip }, () => {
   });
 
   test("the buttons Share, Picture and Code are visible and Tab reaches them: narrow, dark, in forced colours", async () => {
-    const { page } = await visit({ closer: true });
+    const page = any;
+    await page.click("#clear");
     await ink(page, DIGITS[4]);
     for (const { viewport = { width: 1200, height: 900 }, ...media } of [
       { viewport: { width: 320, height: 560 } }, { colorScheme: "dark" }, { colorScheme: "light", forcedColors: "active" },
@@ -456,7 +430,7 @@ describe("sharing and saving", { skip }, () => {
   });
 
   test("the footer names the paper, the package and the licence with its text", async () => {
-    const { page } = await visit();
+    const page = any;
     assert.equal(await page.locator("body > footer a").first().getAttribute("href"), "https://arxiv.org/abs/2010.11929");
     assert.match(await page.locator("body > footer").textContent(), /npm install vitrine/);
     await page.locator("footer summary").click();
@@ -465,7 +439,7 @@ describe("sharing and saving", { skip }, () => {
   });
 
   test("a link to the page has a preview: title, words, and where the page's address is known a picture", async () => {
-    const { page } = await visit();
+    const page = any;
     const content = (name) => page.locator(`meta[property="${name}"], meta[name="${name}"]`).getAttribute("content");
     assert.equal(await content("og:title"), await page.title());
     assert.equal(await content("og:description"), await content("description"));
@@ -499,6 +473,43 @@ describe("sharing and saving", { skip }, () => {
     assert.match(await readFile(join(pageFolder, "documents.txt"), "utf8"), /^# Using Vitrine$/m);
     assert.deepEqual(["documents.txt", "source.tar.gz"].map(typeOf), ["text/plain; charset=utf-8", "application/gzip"]);
     assert.match(fillFooter("<!-- source -->", { repository: "a/b" }, ""), /^<a href="https:/);
+  });
+
+  test("the code for a page is a whole page, which draws the strokes and gives the pad's answer", async () => {
+    const page = any; // it leaves the page, so it is the last
+    await page.emulateMedia({ colorScheme: "light", forcedColors: "none" });
+    await page.click("#clear");
+    const strokes = [...DIGITS[4], [[20, 90]]]; // with a dot
+    await ink(page, strokes);
+    const { label, p } = await prediction(page);
+    const inked = (await painted(page, "#pad")) / (await page.locator("#pad").evaluate(({ width }) => width ** 2));
+    await page.click("#code");
+    const chosen = () => page.locator("#code-dialog :checked").inputValue();
+    assert.equal(await chosen(), "node");
+    await page.locator("#code-dialog :checked").focus();
+    await page.keyboard.press("ArrowRight");
+    assert.equal(await chosen(), "page");
+    const html = await copied(page, () => page.click("#copy"));
+    await page.locator("#code-dialog [role=status]", { hasText: "Copied" }).waitFor();
+    assert.ok(html.split("\n").every((line) => line.length <= 132), "no line is very long");
+    const { address, close } = await openServer(async ({ url }, response) => {
+      if (url === "/favicon.ico") return void response.writeHead(204).end();
+      const path = url.startsWith("/node_modules/vitrine/") && url.slice("/node_modules/vitrine/".length);
+      const body = url === "/" ? html : path && (await readFile(join(root, path)));
+      response.writeHead(body ? 200 : 404, { "content-type": url === "/" ? "text/html" : typeOf(url) }).end(body || "");
+    });
+    try {
+      await page.goto(address);
+      await page.locator("output", { hasText: "%" }).waitFor();
+      assert.match(await page.locator("output").textContent(), new RegExp(`^${label}, [\\d.]+ %$`));
+      const got = parseFloat((await page.locator("output").textContent()).split(" ")[1]);
+      assert.ok(Math.abs(got - 100 * p) < 0.02, `${got} %, ${p} on the page`);
+      const there = (await painted(page, "#ink")) / 280 ** 2;
+      assert.ok(Math.abs(there - inked) < 0.1 * inked, `${there} of the pad is inked, ${inked} on the page`); // a coarser edge
+      assert.ok((await painted(page, "#map")) > 0.2 * 280 ** 2, "the map is drawn");
+    } finally {
+      await close();
+    }
   });
 });
 
