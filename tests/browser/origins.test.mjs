@@ -323,7 +323,7 @@ test("a page that has Node's process but not Node's modules loads as a page", { 
     const prepare = (page) => page.addInitScript((type) => {
       globalThis.process = { type, versions: { node: "22.0.0", electron: "39.0.0" } };
     }, type);
-    for (const way of [{}, ...WAYS]) right(await attempt(way, { prepare }), way.threads);
+    for (const way of type ? [{}, ...WAYS] : [{}, WAYS.at(-1)]) right(await attempt(way, { prepare }), way.threads);
   }
 });
 

@@ -28,7 +28,7 @@ describe("the page", { skip }, () => {
       reducedMotion: "no-preference",
       before: (page) => page.on("request", (request) => asked.push(request.url())),
     });
-    await draw(page, DIGITS[4]);
+    await draw(page, DIGITS[4], { moves: 2 });
     await openCloser(page);
     for (const map of ["patch", "rollout", "class"]) await page.selectOption("#map", map);
     await page.click("#theme");

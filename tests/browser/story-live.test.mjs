@@ -167,14 +167,13 @@ describe("train one yourself", needsMnist, () => {
     await page.waitForFunction(([first, second]) =>
       [first, second].every((selector) => document.querySelector(selector).dataset.phase === "training"), [STATUS, STATUS + SECOND]);
     for (const run of ["", SECOND]) await stepAfter(page, await numbers(page, run), run);
+    await hide(page, true);
+    for (const run of ["", SECOND]) await inPhase(page, "paused", run);
+    assert.equal(await page.locator(STATUS + SECOND).textContent(), "Second run It rests until you look again.");
     assert.deepEqual(await recipe(page), whole);
     assert.deepEqual(await recipe(page, SECOND), { ...whole, model: { ...whole.model, position: "none" } });
     assert.match(await page.locator("#learning-live-run-2").textContent(), /with no positions/);
     assert.doesNotMatch(await page.locator("#learning-live-run").textContent(), /with/);
-
-    await hide(page, true);
-    for (const run of ["", SECOND]) await inPhase(page, "paused", run);
-    assert.equal(await page.locator(STATUS + SECOND).textContent(), "Second run It rests until you look again.");
     await hide(page, false);
     await inPhase(page, "training", SECOND);
     await press(page, "Pause");
@@ -188,7 +187,7 @@ describe("train one yourself", needsMnist, () => {
   });
 
   test("one seed and one recipe give both runs the same numbers", async () => {
-    await choose(page, "Ours, small", 2);
+    await choose(page, "MyViT", 2);
     for (const name of ["First run", "Second run"]) {
       await actOn(page, name);
       await press(page, "Restart");
