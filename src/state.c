@@ -35,7 +35,7 @@ static void state_lay_out(vit_state *state, struct arena *arena, const vit_model
     float *mixed = A == D ? normed : arena_floats(arena, rows, A);
     struct activations *a = &state->block;
     *a = (struct activations){.x = x,
-                              .kept = x,
+                              .query_x = x,
                               .sum1 = x,
                               .mid = x,
                               .sum2 = x,

@@ -44,7 +44,7 @@ static bool is_selected(const uint8_t *mask, size_t layer) {
     return !mask || mask[layer];
 }
 
-static size_t count_wanted(const uint8_t *mask, size_t layers) {
+static size_t count_selected(const uint8_t *mask, size_t layers) {
     size_t n = 0;
     for (size_t i = 0; i < layers; i++) n += is_selected(mask, i);
     return n;
@@ -72,10 +72,10 @@ static void run_blocks(vit_state *state, size_t batch, const vit_taps *taps) {
     const vit_model *m = state->model;
     const vit_config *c = &m->config;
     size_t T = vit_tokens(c), layers = c->depth, heat = c->heads * T * T;
-    size_t maps = count_wanted(taps->attention_layers, layers), map = 0;
-    size_t streams = count_wanted(taps->hidden_layers, layers), stream = 0;
+    size_t maps = count_selected(taps->attention_layers, layers), map = 0;
+    size_t streams = count_selected(taps->hidden_layers, layers), stream = 0;
     struct activations *a = &state->block;
-    size_t seen = vit_prefix(c) * T;
+    size_t view_size = vit_prefix(c) * T;
     struct block_run run = {.batch = batch};
     for (size_t layer = 0; layer < layers; layer++) {
         leave_out(&run, &state->without, c, layer);
@@ -83,7 +83,7 @@ static void run_blocks(vit_state *state, size_t batch, const vit_taps *taps) {
         a->map = keeps ? taps->attention + map++ * heat : NULL;
         run.map_rows = keeps ? T : 0, run.map_each = T * T, run.map_stride = maps * heat;
         if (taps->views && layer + 1 == layers)
-            a->map = taps->views, run.map_each = seen, run.map_stride = c->heads * seen;
+            a->map = taps->views, run.map_each = view_size, run.map_stride = c->heads * view_size;
         run.queries = layer + 1 < layers ? T : last_tokens(c, taps);
         block_forward(m, &m->params.blocks[layer], a, state->scratch, &run, state->team);
         if (!state->without.positions) tokens_place_again(m, a->out, batch, layer);
@@ -118,8 +118,8 @@ vit_status vit_run(const vit_model *m, vit_state *state, const float *images, si
     size_t each_map = 0, each_stream = 0;
     if (!taps) taps = &no_taps;
     if (taps->attention)
-        each_map = count_wanted(taps->attention_layers, c->depth) * c->heads * T * T;
-    if (taps->hidden) each_stream = count_wanted(taps->hidden_layers, c->depth) * T * c->width;
+        each_map = count_selected(taps->attention_layers, c->depth) * c->heads * T * T;
+    if (taps->hidden) each_stream = count_selected(taps->hidden_layers, c->depth) * T * c->width;
     if (taps->views && !sees_prefix(c, taps)) return VIT_BAD_ARGUMENT;
     if (!all_finite(images, batch * image)) return VIT_BAD_IMAGE;
     for (size_t first = 0, n; first < batch; first += n) {

@@ -108,14 +108,14 @@ static bool measure_model(struct bench *bench, const struct file *file, struct r
     size_t count;
     const struct vit_kernels *const *tables = vit_kernels_all(&count);
     double flops = forward_flops(vit_model_config(scalar->model));
-    bool answered = false;
+    bool has_answer = false;
     for (size_t b = 0; b < 2; b++)
         for (size_t i = 0; i < count; i++) {
             char what[48];
             snprintf(what, sizeof what, "model, batch %zu", batches[b]);
             if (!bench_wants(bench, bench_label(tables[i]).text, what)) continue;
             if (b > 0 && (double)batches[b] * flops > BENCH_MOST) continue;
-            if (!answered) run_model(scalar), answered = true;
+            if (!has_answer) run_model(scalar), has_answer = true;
             struct runner runner;
             if (!runner_open(&runner, file, tables[i], batches[b], why)) return false;
             bool good = measure_runner(bench, &runner, scalar->logits, what, why);

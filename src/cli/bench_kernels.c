@@ -88,10 +88,10 @@ static void work_open(struct work *w, const struct shape *shape) {
 }
 
 static void work_close(struct work *w) {
-    void *const held[] = {w->x,       w->b,       w->bias,        w->rows,      w->scale,
-                          w->y,       w->want,    w->b8,          w->x8.q,      w->x8.scale,
-                          w->x8.zero, w->rows8.q, w->rows8.scale, w->rows8.zero};
-    for (size_t i = 0; i < sizeof held / sizeof *held; i++) free(held[i]);
+    void *const arrays[] = {w->x,       w->b,       w->bias,        w->rows,      w->scale,
+                            w->y,       w->want,    w->b8,          w->x8.q,      w->x8.scale,
+                            w->x8.zero, w->rows8.q, w->rows8.scale, w->rows8.zero};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
 }
 
 static void run_matmul(void *work) {

@@ -49,9 +49,9 @@ struct timing bench_measure(const struct bench *bench, void (*run)(void *), void
     size_t repeats = (size_t)(SLICE * (double)calls / spent) + 1;
     start = now();
     do {
-        double begun = now();
+        double slice_start = now();
         for (size_t i = 0; i < repeats; i++) run(context);
-        slices[count++] = (now() - begun) / (double)repeats;
+        slices[count++] = (now() - slice_start) / (double)repeats;
     } while (count < FEW || (count < SLICES && now() - start < allowed(bench, MEASURE)));
     qsort(slices, count, sizeof *slices, compare);
     return (struct timing){slices[count / 2], slices[0]};
@@ -108,12 +108,12 @@ void bench_print(struct bench *bench, const struct line *line, struct timing t) 
 
 /* The best call: how well independent chains interleave is chance. */
 static struct timing measure_limit(const struct bench *bench, const struct limit *limit) {
-    double best = INFINITY, start = now(), begun = start;
-    while (begun - start < allowed(bench, WARM_UP + MEASURE)) {
+    double best = INFINITY, start = now(), last = start;
+    while (last - start < allowed(bench, WARM_UP + MEASURE)) {
         limit->run();
         double end = now();
-        best = fmin(best, end - begun);
-        begun = end;
+        best = fmin(best, end - last);
+        last = end;
     }
     return (struct timing){best, best};
 }

@@ -265,15 +265,15 @@ static vit_status measure_calibrated(struct calibration *c, struct texts *t, vit
                                      const struct arguments *a, const uint8_t *bytes, size_t size,
                                      vit_error *why) {
     const struct config_number number = {"temperature", c->temperature};
-    uint8_t *changed;
+    uint8_t *output;
     vit_model *model = NULL;
-    vit_status status = model_set_numbers(&changed, &size, bytes, size, &number, 1, why);
-    if (!status) status = vit_open(&model, changed, size, &vit_native, why);
+    vit_status status = model_set_numbers(&output, &size, bytes, size, &number, 1, why);
+    if (!status) status = vit_open(&model, output, size, &vit_native, why);
     if (!status)
         status = evaluate_texts(&c->whole, t->answers, NULL, team, model, &t->data, a->first,
                                 t->count, why);
     vit_close(model);
-    free(changed);
+    free(output);
     return status;
 }
 
@@ -353,8 +353,8 @@ static void print_calibration(FILE *out, const struct calibration *c,
 
 static vit_status run(const struct arguments *a, vit_error *why) {
     vit_model *model;
-    uint8_t *bytes = NULL, *changed = NULL;
-    size_t size, changed_size;
+    uint8_t *bytes = NULL, *output = NULL;
+    size_t size, output_size;
     struct calibration c = {0};
     struct answers answers = {0};
     struct texts texts = {0};
@@ -368,14 +368,14 @@ static vit_status run(const struct arguments *a, vit_error *why) {
     if (!status) {
         const struct config_number numbers[] = {{"temperature", c.temperature},
                                                 {"uncertain_below", c.doubt.threshold}};
-        status = model_set_numbers(&changed, &changed_size, bytes, size, numbers, 2, why);
+        status = model_set_numbers(&output, &output_size, bytes, size, numbers, 2, why);
     }
     interrupts_catch(); /* from here on the file is written whole or not at all */
-    if (!status) status = write_model(a->out, changed, changed_size, why);
+    if (!status) status = write_model(a->out, output, output_size, why);
     if (!status) print_calibration(say, &c, &answers);
     answers_close(&answers);
     texts_close(&texts);
-    free(changed);
+    free(output);
     free(bytes);
     vit_close(model);
     return status;

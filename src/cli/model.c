@@ -19,27 +19,27 @@ struct source {
     int fd;
     size_t size;    /* of the file; of a pipe, the size that its header announces */
     uint8_t *bytes; /* bytes that are read and not fed yet, or with `keep` all that are read */
-    size_t held, room, fed;
+    size_t fill, room, fed;
     bool keep; /* the caller needs all bytes */
 };
 
 /* ---- A pipe's header ---------------------------------------------------- */
 
 static bool hold(struct source *source, size_t more) {
-    if (source->room - source->held >= more) return true;
-    size_t room = 2 * source->room > source->held + more ? 2 * source->room : source->held + more;
-    uint8_t *grown = realloc(source->bytes, room);
-    if (!grown) return false;
-    source->bytes = grown;
+    if (source->room - source->fill >= more) return true;
+    size_t room = 2 * source->room > source->fill + more ? 2 * source->room : source->fill + more;
+    uint8_t *larger = realloc(source->bytes, room);
+    if (!larger) return false;
+    source->bytes = larger;
     source->room = room;
     return true;
 }
 
 static vit_status read_more(struct source *source, size_t want, size_t *got, vit_error *why) {
     if (!hold(source, want)) return vit_fail(why, VIT_NO_MEMORY, "no memory for the file's bytes");
-    if (!read_some(got, source->fd, source->bytes + source->held, want))
+    if (!read_some(got, source->fd, source->bytes + source->fill, want))
         return vit_fail(why, VIT_BAD_FILE, "%s", strerror(errno));
-    source->held += *got;
+    source->fill += *got;
     return VIT_OK;
 }
 
@@ -65,12 +65,12 @@ static vit_status measure_pipe(struct source *source, vit_error *why) {
     if (status || got < ST_LENGTH_BYTES) return status;
     status = st_length(&length, source->bytes, SIZE_MAX / 2, why);
     /* Piece by piece, because fewer bytes may come than the length announces. */
-    for (size_t left = length; !status && left > 0; left -= got) {
-        status = read_more(source, left < PIECE ? left : PIECE, &got, why);
+    for (size_t rest = length; !status && rest > 0; rest -= got) {
+        status = read_more(source, rest < PIECE ? rest : PIECE, &got, why);
         if (got == 0) break;
     }
-    source->size = source->held;
-    if (status || source->held < ST_LENGTH_BYTES + length) return status;
+    source->size = source->fill;
+    if (status || source->fill < ST_LENGTH_BYTES + length) return status;
     source->size += announced_data((const char *)source->bytes + ST_LENGTH_BYTES, length);
     return VIT_OK;
 }
@@ -80,9 +80,9 @@ static vit_status measure_pipe(struct source *source, vit_error *why) {
 static vit_status feed(vit_loader *loader, struct source *source, vit_error *why) {
     vit_status status = VIT_OK;
     for (size_t got = 1; !status && got > 0;) {
-        if (vit_open_feed(loader, source->bytes + source->fed, source->held - source->fed)) break;
-        source->fed = source->held;
-        if (!source->keep) source->held = source->fed = 0;
+        if (vit_open_feed(loader, source->bytes + source->fed, source->fill - source->fed)) break;
+        source->fed = source->fill;
+        if (!source->keep) source->fill = source->fed = 0;
         status = read_more(source, PIECE, &got, why);
     }
     return status;
@@ -91,12 +91,13 @@ static vit_status feed(vit_loader *loader, struct source *source, vit_error *why
 static vit_status open_source(vit_model **model, struct source *source,
                               const struct vit_kernels *kernels, vit_error *why) {
     vit_loader *loader;
-    vit_status status = source->size == SIZE_OF_PIPE ? measure_pipe(source, why) : VIT_OK, opened;
+    vit_status status = source->size == SIZE_OF_PIPE ? measure_pipe(source, why) : VIT_OK,
+               end_status;
     if (!status) status = vit_open_begin(&loader, source->size, NULL, 0, NULL, 0, kernels, why);
     if (status) return status;
     status = feed(loader, source, why);
-    opened = vit_open_end(model, loader, status ? NULL : why);
-    if (!status || opened) return status ? status : opened;
+    end_status = vit_open_end(model, loader, status ? NULL : why);
+    if (!status || end_status) return status ? status : end_status;
     vit_close(*model);
     *model = NULL;
     return status;
@@ -113,7 +114,7 @@ vit_status model_read_with_bytes(vit_model **model, uint8_t **bytes, size_t *siz
     status = open_source(model, &source, kernels, &inner);
     close(source.fd);
     if (bytes)
-        *bytes = source.bytes, *size = source.held;
+        *bytes = source.bytes, *size = source.fill;
     else
         free(source.bytes);
     if (status) snprintf(why->text, sizeof why->text, "%.80s: %.150s", path, inner.text);

@@ -19,14 +19,14 @@ static void print_time(char *out, size_t size, double seconds) {
 
 struct times {
     double rate; /* images per second */
-    char epoch_left[32], run_left[32];
+    char epoch_eta[32], run_eta[32];
 };
 
 static struct times times_of(const struct train_progress *p) {
     struct times t = {.rate = p->rate};
-    size_t left = p->images - p->done, later = (p->epochs - p->epoch) * p->images;
-    print_time(t.epoch_left, sizeof t.epoch_left, (double)left / t.rate);
-    print_time(t.run_left, sizeof t.run_left, (double)(left + later) / t.rate);
+    size_t rest = p->images - p->done, later = (p->epochs - p->epoch) * p->images;
+    print_time(t.epoch_eta, sizeof t.epoch_eta, (double)rest / t.rate);
+    print_time(t.run_eta, sizeof t.run_eta, (double)(rest + later) / t.rate);
     return t;
 }
 
@@ -37,14 +37,14 @@ static void draw_bar(FILE *out, const struct train_progress *p, const struct tim
             "\r\x1b[Kepoch %zu/%zu [%.*s%.*s] %3zu %%  loss %.4f  %.0f images/s  "
             "%.1f GFLOP/s  left %s of the epoch, %s of the run",
             p->epoch, p->epochs, full, "####################", WIDTH - full, "                    ",
-            100 * p->done / p->images, p->loss, t->rate, p->gflops, t->epoch_left, t->run_left);
+            100 * p->done / p->images, p->loss, t->rate, p->gflops, t->epoch_eta, t->run_eta);
 }
 
 static void print_line(FILE *out, const struct train_progress *p, const struct times *t) {
     fprintf(out,
             "epoch %zu/%zu  %zu/%zu images  loss %.4f  %.0f images/s  left %s of the epoch, "
             "%s of the run\n",
-            p->epoch, p->epochs, p->done, p->images, p->loss, t->rate, t->epoch_left, t->run_left);
+            p->epoch, p->epochs, p->done, p->images, p->loss, t->rate, t->epoch_eta, t->run_eta);
 }
 
 void progress_show(struct progress *progress, const struct train_progress *now) {

@@ -21,7 +21,7 @@ static size_t decode(uint32_t *point, const unsigned char *s, size_t n) {
 
 /* True of controls, of separators of lines and paragraphs, and of marks that turn the direction of
  * text. */
-static bool is_shown_as_number(uint32_t c) {
+static bool needs_escape(uint32_t c) {
     static const uint32_t ranges[][2] = {{0, 0x1f},        {0x7f, 0x9f},     {0x61c, 0x61c},
                                          {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069}};
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
@@ -37,7 +37,7 @@ void show(FILE *out, const char *text) {
         n = decode(&point, s + i, size - i);
         if (n == 0)
             fprintf(out, "\\x%02x", s[i]), n = 1;
-        else if (is_shown_as_number(point))
+        else if (needs_escape(point))
             fprintf(out, "\\u%04x", (unsigned)point);
         else
             fwrite(s + i, 1, n, out);

@@ -609,11 +609,11 @@ static void put_numbers(struct text *out, size_t count) {
     put_words(out, "]");
 }
 
-static void put_text(struct text *out, const vit_text_config *text, const struct json *given);
+static void put_text(struct text *out, const vit_text_config *text, const struct json *source);
 
 /* Numbers with fractions and most lists and objects are copied from the text. */
 static void put_value(struct text *out, const void *owner, const struct key *key,
-                      const struct json *given) {
+                      const struct json *source) {
     const void *field = (const char *)owner + key->offset;
     const size_t *size = field;
     struct json value;
@@ -637,7 +637,7 @@ static void put_value(struct text *out, const void *owner, const struct key *key
         put_words(out, "\""), put_words(out, key->words[word]), put_words(out, "\"");
         return;
     default:
-        if (!json_get(given, key->name, &value)) value.type = JSON_NULL, value.size = 0;
+        if (!json_get(source, key->name, &value)) value.type = JSON_NULL, value.size = 0;
         if (VIT_FULL && key->type == TEXT && value.type == JSON_OBJECT)
             put_text(out, field, &value);
         else if (value.size)
@@ -649,25 +649,25 @@ static void put_value(struct text *out, const void *owner, const struct key *key
     }
 }
 
-static void put_text(struct text *out, const vit_text_config *text, const struct json *given) {
+static void put_text(struct text *out, const vit_text_config *text, const struct json *source) {
     for (size_t i = 0; i < TEXT_KEYS_COUNT; i++) {
         put_words(out, i ? ",\"" : "{\"");
         put_words(out, TEXT_KEYS[i].name);
         put_words(out, "\":");
-        put_value(out, text, &TEXT_KEYS[i], given);
+        put_value(out, text, &TEXT_KEYS[i], source);
     }
     put_words(out, "}");
 }
 
 char *config_print(size_t *size, const vit_config *config, const char *json, size_t json_size) {
     enum { KEY_ROOM = 96, LABEL_ROOM = 12 };
-    struct json given, name, value;
+    struct json source, name, value;
     vit_config whole = *config;
     size_t room = (KEYS_COUNT + (VIT_FULL ? 2 * TEXT_KEYS_COUNT : 0)) * KEY_ROOM + json_size +
                   config->classes * LABEL_ROOM;
     char *out = malloc(room);
     if (!out) return NULL;
-    json_read(&given, json, json_size);
+    json_read(&source, json, json_size);
     whole.head_width = head_width(config);
     whole.pool_heads = pool_heads(config);
     whole.pool_mlp_width = pool_mlp_width(config);
@@ -684,9 +684,9 @@ char *config_print(size_t *size, const vit_config *config, const char *json, siz
         put_words(&text, i ? ",\"" : "{\"");
         put_words(&text, KEYS[i].name);
         put_words(&text, "\":");
-        put_value(&text, &whole, &KEYS[i], &given);
+        put_value(&text, &whole, &KEYS[i], &source);
     }
-    for (struct json_walk walk = json_walk(&given); json_next(&walk, &name, &value);) {
+    for (struct json_walk walk = json_walk(&source); json_next(&walk, &name, &value);) {
         if (config_has_key(&name)) continue;
         put_words(&text, ",");
         put(&text, name.text, name.size);

@@ -50,9 +50,9 @@ static double ratio_of_steps(size_t in, size_t out) {
 /* Where an offset of `out` lies among those of `in`, of which both are odd. */
 static double offset_source(size_t in, size_t out, size_t index) {
     double middle = (double)(in / 2), offset = (double)index - (double)(out / 2);
-    double q = ratio_of_steps(in / 2, out / 2), left = fabs(offset), step = 1, at = 0;
-    for (; at < middle && left > step; at++, step *= q) left -= step;
-    at = at < middle ? at + left / step : middle;
+    double q = ratio_of_steps(in / 2, out / 2), rest = fabs(offset), step = 1, at = 0;
+    for (; at < middle && rest > step; at++, step *= q) rest -= step;
+    at = at < middle ? at + rest / step : middle;
     return offset < 0 ? middle - at : middle + at;
 }
 

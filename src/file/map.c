@@ -214,11 +214,11 @@ void map_close(struct tensor_map *map) {
 /* ---- Finding ------------------------------------------------------------ */
 
 static const struct map_entry *entry_of(const struct tensor_map *map, const char *name) {
-    const struct name wanted = {name, strlen(name)};
+    const struct name key = {name, strlen(name)};
     size_t low = 0, high = map->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = compare(&wanted, &map->entries[middle].name);
+        int order = compare(&key, &map->entries[middle].name);
         if (order == 0) return &map->entries[middle];
         if (order < 0)
             high = middle;

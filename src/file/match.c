@@ -126,7 +126,7 @@ static vit_status check_type(const struct param *param, const struct st_tensor *
         return vit_fail(why, VIT_BAD_TENSOR,
                         "tensor \"%s\": expected int8 rows of at most %z numbers, got %z",
                         param->name, (size_t)VIT_INT8_K, param->K);
-    const char *wanted = NULL;
+    const char *expected = NULL;
     if (part && int8)
         return vit_fail(
             why, VIT_BAD_TENSOR,
@@ -134,16 +134,16 @@ static vit_status check_type(const struct param *param, const struct st_tensor *
             "can be",
             t->name, t->name_size);
     if (param->int8 && !int8)
-        wanted = "I8, as " FIRST_MATRIX " is";
+        expected = "I8, as " FIRST_MATRIX " is";
     else if (int8 && !param->int8 && param->in_block && param->matrices)
-        wanted = "floats, as " FIRST_MATRIX " is";
+        expected = "floats, as " FIRST_MATRIX " is";
     else if (int8 && !param->matrices)
-        wanted = "F32, F16 or BF16";
+        expected = "F32, F16 or BF16";
     else if (c->int8 && param->kind == VIT_KIND_SCALE && t->type != ST_F32)
-        wanted = "F32";
-    if (wanted)
+        expected = "F32";
+    if (expected)
         return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%s\": expected %s, got %s", param->name,
-                        wanted, st_type_name(t->type));
+                        expected, st_type_name(t->type));
     return VIT_OK;
 }
 
@@ -220,8 +220,8 @@ static vit_status missing(const struct param *param, const struct tensor_map *ma
                     name, size, map->family, param->name, param->shape, param->rank);
 }
 
-static vit_status left_over(const struct st_tensor *t, const struct tensor_map *map,
-                            vit_error *why) {
+static vit_status extra_tensor(const struct st_tensor *t, const struct tensor_map *map,
+                               vit_error *why) {
     const char *what = "is not part of the model that the config describes";
     if (map->strict)
         return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%t\": %s", t->name, t->name_size, what);
@@ -251,7 +251,7 @@ static vit_status place_scales(struct placement *places, struct placement *matri
     if (t->begin > matrix->tensor->begin)
         return vit_fail(why, VIT_BAD_TENSOR,
                         "tensor \"%s\": expected it before the int8 numbers that it scales", name);
-    if (places[t - st->tensors].tensor) return left_over(t, map, why);
+    if (places[t - st->tensors].tensor) return extra_tensor(t, map, why);
     places[t - st->tensors] =
         (struct placement){.tensor = t, .where = PLACE_SCALES, .scales = *scales};
     matrix->scales = *scales;
@@ -301,16 +301,16 @@ static vit_status place_param(struct placement *places, const struct param *para
         part.count = part.shape[0] * each;
         vit_status status = check_tensor(&part, t, n > 1, map, c, why);
         if (status) return status;
-        if (places[t - tensors].tensor) return left_over(t, map, why);
+        if (places[t - tensors].tensor) return extra_tensor(t, map, why);
         bool last = c->patch_order == VIT_CHANNELS_LAST;
-        bool turned = (t->rank != param->rank && is_linear(&part, t) && last) ||
-                      (!map->strict && is_norm_in(param) && last);
+        bool channels_last = (t->rank != param->rank && is_linear(&part, t) && last) ||
+                             (!map->strict && is_norm_in(param) && last);
         places[t - tensors] = (struct placement){.tensor = t,
                                                  .where = PLACE_PARAMETER,
                                                  .param = index,
                                                  .scales = NO_SCALES,
                                                  .row = row,
-                                                 .channels_last = turned,
+                                                 .channels_last = channels_last,
                                                  .transposed = map_transposes(map, param->name)};
     }
     return VIT_OK;
@@ -339,7 +339,7 @@ vit_status weights_check(struct placement *places, const vit_config *c,
         bool computed = t == position && fixed, empty = t->count == 0 && !map->strict;
         if (places[i].tensor) continue;
         if (!computed && !empty && !(map->skipped && map->skipped[i]))
-            return left_over(t, map, why);
+            return extra_tensor(t, map, why);
         places[i] = (struct placement){.tensor = t, .where = PLACE_NOWHERE};
     }
     return VIT_OK;

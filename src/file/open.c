@@ -34,7 +34,7 @@ struct vit_loader {
     size_t json_size, map_size, file_size, fed;
 
     uint8_t *header; /* its length in 8 bytes, then the header; NULL after it is read */
-    size_t header_size, header_held, header_room;
+    size_t header_size, header_fill, header_room;
     struct safetensors st;
     struct tensor_map map;
     struct placement *places; /* (st.count) in the file's order */
@@ -46,7 +46,7 @@ struct vit_loader {
     size_t row;                   /* the matrix row where the unit begins */
     void *unit;                   /* some rows of a matrix, or a whole tensor, as float or int8_t */
     float *reordered;             /* the unit in another order, if it needs one */
-    size_t count, held;           /* the unit's numbers, and how many of them have arrived */
+    size_t count, fill;           /* the unit's numbers, and how many of them have arrived */
     uint8_t split[ST_TYPE_BYTES]; /* the first bytes of a number that the last piece cut in two */
     size_t split_size;
 
@@ -109,7 +109,7 @@ static void begin_tensor(vit_loader *l) {
     if (place->where == PLACE_PARAMETER)
         params_at(&l->model->config, l->kernels, place->param, &l->param);
     l->row = place->row;
-    l->held = 0;
+    l->fill = 0;
     l->count = unit_count(place, &l->param, l->row);
 }
 
@@ -210,14 +210,14 @@ static vit_status place_positions(vit_loader *l, float *out) {
     size_t grid = c->position_grid[0] * c->position_grid[1] * D, tables = l->param.shape[0];
     bool resizes = weights_resize_positions(c);
     bool mid = mid_position_of(c) && out == m->params.mid_position;
-    float **kept = mid ? &m->learned_mid : &m->learned, *to = out;
+    float **copy = mid ? &m->learned_mid : &m->learned, *to = out;
     if (!mid && c->class_position) {
         add(m->params.class_token, unit, D);
         unit += D;
     }
     if (resizes) {
         size_t bytes = tables * (extra + grid) * sizeof *to;
-        to = *kept = malloc(bytes + 1);
+        to = *copy = malloc(bytes + 1);
         if (!to) return vit_fail(&l->why, VIT_NO_MEMORY, "no memory to resize pos_embed");
         m->bytes += bytes;
     }
@@ -226,7 +226,7 @@ static vit_status place_positions(vit_loader *l, float *out) {
         memcpy(to + before, unit + before + grid, (extra - before) * sizeof *to);
         memcpy(to + extra, unit + before, grid * sizeof *to);
     }
-    return resizes ? positions_resize(out, *kept, tables, c, &l->why) : VIT_OK;
+    return resizes ? positions_resize(out, *copy, tables, c, &l->why) : VIT_OK;
 }
 
 /* Places a unit that is a whole tensor and no matrix. */
@@ -270,7 +270,7 @@ static void end_unit(vit_loader *l) {
     l->status = place_unit(l, place);
     if (place->where == PLACE_PARAMETER && l->param.matrices) {
         l->row += l->count / row_values(place, &l->param);
-        l->held = 0;
+        l->fill = 0;
         if (l->row < end_row(place, &l->param)) {
             l->count = unit_count(place, &l->param, l->row);
             return;
@@ -282,10 +282,10 @@ static void end_unit(vit_loader *l) {
 
 static void convert(vit_loader *l, const struct placement *place, const uint8_t *bytes, size_t n) {
     if (place->where == PLACE_PARAMETER && l->param.int8)
-        memcpy((int8_t *)l->unit + l->held, bytes, n);
+        memcpy((int8_t *)l->unit + l->fill, bytes, n);
     else if (place->where != PLACE_NOWHERE)
-        st_floats((float *)l->unit + l->held, place->tensor->type, bytes, n);
-    l->held += n;
+        st_floats((float *)l->unit + l->fill, place->tensor->type, bytes, n);
+    l->fill += n;
 }
 
 /* Takes the bytes that belong to this unit. → how many it took. */
@@ -300,7 +300,7 @@ static size_t feed_data(vit_loader *l, const uint8_t *bytes, size_t size) {
         convert(l, place, l->split, 1);
         l->split_size = 0;
     }
-    size_t missing = l->count - l->held, n = least((size - used) / each, missing);
+    size_t missing = l->count - l->fill, n = least((size - used) / each, missing);
     convert(l, place, bytes + used, n);
     used += n * each;
     if (n == missing) {
@@ -329,10 +329,10 @@ static bool hold_units(vit_loader *l, const vit_config *config) {
         if (place->where == PLACE_SCALES) scales += place->tensor->count;
         if (place->where == PLACE_PARAMETER) params_at(config, l->kernels, place->param, &param);
         size_t count = largest_unit(place, &param);
-        bool turned = place->where == PLACE_PARAMETER &&
-                      (param.kind == VIT_KIND_CONVOLUTION || place->channels_last);
+        bool reorders = place->where == PLACE_PARAMETER &&
+                        (param.kind == VIT_KIND_CONVOLUTION || place->channels_last);
         if (count > most) most = count;
-        if (turned && count > reordered) reordered = count;
+        if (reorders && count > reordered) reordered = count;
     }
     l->unit = malloc((most + 1) * sizeof(float));
     l->scales = malloc((scales + 1) * sizeof *l->scales);
@@ -399,26 +399,26 @@ static void end_header(vit_loader *l) {
 /* Makes room for more of the header. Memory grows with the bytes that have arrived, not with the
  * length that the file announces. */
 static void grow_header(vit_loader *l) {
-    size_t room = least(l->header_size, 2 * l->header_held + HEADER_AT_ONCE);
-    uint8_t *grown = realloc(l->header, room);
-    if (grown)
-        l->header = grown, l->header_room = room;
+    size_t room = least(l->header_size, 2 * l->header_fill + HEADER_AT_ONCE);
+    uint8_t *larger = realloc(l->header, room);
+    if (larger)
+        l->header = larger, l->header_room = room;
     else
         l->status =
             vit_fail(&l->why, VIT_NO_MEMORY, "no memory for a header of %z bytes", l->header_size);
 }
 
 static size_t feed_header(vit_loader *l, const uint8_t *bytes, size_t size) {
-    size_t n = least(l->header_room - l->header_held, size), length;
-    memcpy(l->header + l->header_held, bytes, n);
-    l->header_held += n;
-    if (l->header_held < l->header_room) return n;
+    size_t n = least(l->header_room - l->header_fill, size), length;
+    memcpy(l->header + l->header_fill, bytes, n);
+    l->header_fill += n;
+    if (l->header_fill < l->header_room) return n;
     if (l->header_size == ST_LENGTH_BYTES) {
         l->status = st_length(&length, l->header, l->file_size, &l->why);
         if (l->status) return n;
         l->header_size += length;
     }
-    if (l->header_held == l->header_size)
+    if (l->header_fill == l->header_size)
         end_header(l);
     else
         grow_header(l);
@@ -452,11 +452,11 @@ vit_status vit_open_begin(vit_loader **out, size_t file_size, const char *json, 
 
 vit_status vit_open_feed(vit_loader *l, const void *bytes, size_t size) {
     const uint8_t *at = bytes;
-    size_t room = l->file_size - l->fed, left = least(size, room);
-    while (!l->status && left > 0) {
-        size_t used = l->header ? feed_header(l, at, left) : feed_data(l, at, left);
+    size_t room = l->file_size - l->fed, rest = least(size, room);
+    while (!l->status && rest > 0) {
+        size_t used = l->header ? feed_header(l, at, rest) : feed_data(l, at, rest);
         at += used;
-        left -= used;
+        rest -= used;
         l->fed += used;
     }
     if (!l->status && size > room)

@@ -77,8 +77,8 @@ struct walks {
     struct params_walk file, model;
     struct param from; /* the model's tensor; for scales, their matrix */
     size_t row;        /* the first row of `from` that the file's tensor holds */
-    bool scales_due;   /* next come a convolution's scales; the table of parameters has none */
-    bool keys_due;     /* next come the keys and values of the pooling by attention */
+    bool scales_next;  /* next come a convolution's scales; the table of parameters has none */
+    bool keys_next;    /* next come the keys and values of the pooling by attention */
 };
 
 static struct walks walks_start(const vit_model *m, const vit_config *file) {
@@ -106,26 +106,26 @@ static struct param pool_part(const struct param *qkv, const char *name, size_t 
 
 static bool walks_next(struct walks *walks, struct param *param) {
     size_t D = walks->model.config->width;
-    walks->row = walks->keys_due ? D : 0;
-    if (walks->keys_due) {
+    walks->row = walks->keys_next ? D : 0;
+    if (walks->keys_next) {
         *param = pool_part(&walks->from, "attn_pool.kv", 2 * D);
-        walks->keys_due = false;
+        walks->keys_next = false;
         return true;
     }
-    if (walks->scales_due) {
+    if (walks->scales_next) {
         *param = (struct param){
             .kind = VIT_KIND_SCALE, .rank = 1, .shape = {walks->from.N}, .count = walks->from.N};
         strcat(strcpy(param->name, walks->from.name), ".scale");
-        walks->scales_due = false;
+        walks->scales_next = false;
         return true;
     }
     if (!params_next(&walks->file, param)) return false;
     if (param->kind == VIT_KIND_SCALE) return true;
     bool convolution = walks->file.config->int8 && param->kind == VIT_KIND_CONVOLUTION;
-    if (convolution) param->int8 = walks->scales_due = true;
+    if (convolution) param->int8 = walks->scales_next = true;
     params_next(&walks->model, &walks->from);
-    walks->keys_due = is_pool_qkv(&walks->from);
-    if (walks->keys_due) *param = pool_part(&walks->from, "attn_pool.q", D);
+    walks->keys_next = is_pool_qkv(&walks->from);
+    if (walks->keys_next) *param = pool_part(&walks->from, "attn_pool.q", D);
     return true;
 }
 

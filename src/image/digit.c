@@ -33,8 +33,7 @@ static void count_levels(uint32_t *levels, uint32_t *steps, const uint8_t *x, si
 /* The level at place `rank`, from 0, if all that was counted is sorted by level. */
 static unsigned ranked(const uint32_t *counts, uint64_t rank) {
     unsigned level = 0;
-    for (uint64_t seen = counts[0]; seen <= rank && level < LEVELS - 1; seen += counts[level])
-        level++;
+    for (uint64_t sum = counts[0]; sum <= rank && level < LEVELS - 1; sum += counts[level]) level++;
     return level;
 }
 
@@ -101,13 +100,13 @@ static void share_line(uint32_t *cells, size_t m, const uint8_t *ink, size_t n) 
     memset(cells, 0, m * sizeof *cells);
     size_t cell = 0, at = 0, edge = n;
     for (size_t i = 0; i < n; i++, at += m) {
-        size_t left = m;
+        size_t rest = m;
         for (; at + m > edge; edge += n) {
-            size_t part = left - (at + m - edge);
+            size_t part = rest - (at + m - edge);
             cells[cell++] += (uint32_t)(ink[i] * part);
-            left -= part;
+            rest -= part;
         }
-        cells[cell] += (uint32_t)(ink[i] * left);
+        cells[cell] += (uint32_t)(ink[i] * rest);
     }
 }
 
@@ -125,13 +124,13 @@ static void shrink(uint64_t *cells, uint32_t *line, size_t rows, size_t columns,
     size_t at = 0, edge = n_rows;
     for (size_t y = 0; y < n_rows; y++, at += rows) {
         share_line(line, columns, ink + y * stride, n_columns);
-        size_t left = rows;
+        size_t rest = rows;
         for (; at + rows > edge; edge += n_rows, row += columns) {
-            size_t part = left - (at + rows - edge);
+            size_t part = rest - (at + rows - edge);
             add_line(row, line, columns, part);
-            left -= part;
+            rest -= part;
         }
-        add_line(row, line, columns, left);
+        add_line(row, line, columns, rest);
     }
     for (size_t i = 0; i < n; i++)
         if (cells[i] > most) most = cells[i];

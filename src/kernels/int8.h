@@ -118,10 +118,10 @@ INLINE void tile_int8(float *restrict y, size_t ldy, const struct vit_quantized 
 }
 
 /* n rows of y from n rows of `x`, a struct vit_quantized. */
-#define TILE_INT8(n, left, y, ldy, x, panel, scale, start, add, K, dot_add)                        \
+#define TILE_INT8(n, rest, y, ldy, x, panel, scale, start, add, K, dot_add)                        \
     {                                                                                              \
         tile_int8(y, ldy, &(x), panel, scale, start, add, K, n, dot_add);                          \
-        left -= n, (x).q += n * vit_quantized_row(K), (x).scale += n, (x).zero += n;               \
+        rest -= n, (x).q += n * vit_quantized_row(K), (x).scale += n, (x).zero += n;               \
         y += n * ldy;                                                                              \
     }
 /* Makes the function `name`, a matmul_int8 that uses dot_add in tiles of `most` rows, at most

@@ -103,15 +103,15 @@ INLINE void tile(float *restrict y, size_t ldy, const float *restrict x, size_t 
 #define UP_TO_4(DO, ...) DO(1, __VA_ARGS__) DO(2, __VA_ARGS__) DO(3, __VA_ARGS__) DO(4, __VA_ARGS__)
 #define UP_TO_6(DO, ...) UP_TO_4(DO, __VA_ARGS__) DO(5, __VA_ARGS__) DO(6, __VA_ARGS__)
 
-/* Does `left` rows in tiles of `most` rows. The last two tiles share their rows evenly, because a
- * tile of one or two rows is slow. TILE(n, left, …) does n rows, moves on to the next ones and
- * counts `left` down. */
-#define ALL_TILES(most, TILE, left, ...)                                                           \
+/* Does `rest` rows in tiles of `most` rows. The last two tiles share their rows evenly, because a
+ * tile of one or two rows is slow. TILE(n, rest, …) does n rows, moves on to the next ones and
+ * counts `rest` down. */
+#define ALL_TILES(most, TILE, rest, ...)                                                           \
     {                                                                                              \
-        size_t last = left % most && left > most ? most + left % most : left % most;               \
-        while (left > last) TILE(most, left, __VA_ARGS__)                                          \
-        while (left > 0) switch (left > most ? (left + 1) / 2 : left) {                            \
-                UP_TO(most, TILE_CASE, TILE, left, __VA_ARGS__)                                    \
+        size_t last = rest % most && rest > most ? most + rest % most : rest % most;               \
+        while (rest > last) TILE(most, rest, __VA_ARGS__)                                          \
+        while (rest > 0) switch (rest > most ? (rest + 1) / 2 : rest) {                            \
+                UP_TO(most, TILE_CASE, TILE, rest, __VA_ARGS__)                                    \
             default: break;                                                                        \
             }                                                                                      \
     }
@@ -119,10 +119,10 @@ INLINE void tile(float *restrict y, size_t ldy, const float *restrict x, size_t 
     case n: TILE(n, __VA_ARGS__) break;
 
 /* n rows of y from n rows of x. */
-#define TILE_FLOATS(n, left, y, ldy, x, ldx, panel, start, add, K)                                 \
+#define TILE_FLOATS(n, rest, y, ldy, x, ldx, panel, start, add, K)                                 \
     {                                                                                              \
         tile(y, ldy, x, ldx, panel, start, add, K, n);                                             \
-        left -= n, x += n * ldx, y += n * ldy;                                                     \
+        rest -= n, x += n * ldx, y += n * ldy;                                                     \
     }
 
 /* y (M,8) = M rows of x, from row m on, times one panel. A function of its own, because inlining

@@ -34,7 +34,7 @@ struct activations {
     float *qk_raw, *qk_mean, *qk_rstd; /* (BT,3A) (BT,2h): before qk_norm */
     float *map;                        /* (h,T,T) at each image's map_stride, or NULL */
     float *raw;                        /* the same before the softmax, with map; or NULL */
-    float *kept;                       /* (B·queries,D): x of the tokens that continue */
+    float *query_x;                    /* (B·queries,D): x of the tokens that continue */
     float *mixed;                      /* (B·queries,A): the heads' values side by side */
     float *branch1;                    /* (BT,D): attention's output, unless added at once */
     float *sum1, *mid;                 /* (BT,D): x + branch; after post-norm */

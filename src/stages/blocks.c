@@ -60,15 +60,16 @@ static void add(float *x, const float *y, size_t n) {
     for (size_t i = 0; i < n; i++) x[i] += y[i];
 }
 
-/* Moves the first `queries` of every image's T rows together; `kept` may be x. */
-static void keep_queries(float *kept, const float *x, size_t batch, size_t T, size_t queries,
-                         size_t D) {
-    for (size_t i = 0; (queries < T || kept != x) && i < batch; i++)
-        memmove(kept + i * queries * D, x + i * T * D, queries * D * sizeof *x);
+/* Moves the first `queries` of every image's T rows together; `y` may be x. */
+static void gather_queries(float *y, const float *x, size_t batch, size_t T, size_t queries,
+                           size_t D) {
+    for (size_t i = 0; (queries < T || y != x) && i < batch; i++)
+        memmove(y + i * queries * D, x + i * T * D, queries * D * sizeof *x);
 }
 
 /* dx (BT,D) = dx (B·queries,D) + dnormed (BT,D). Overwrites dnormed. */
-static void add_kept(float *dx, float *dnormed, size_t batch, size_t T, size_t queries, size_t D) {
+static void add_queries(float *dx, float *dnormed, size_t batch, size_t T, size_t queries,
+                        size_t D) {
     if (queries == T) {
         add(dx, dnormed, batch * T * D);
         return;
@@ -90,7 +91,7 @@ void tape_block(struct activations *a, struct arena *arena, const vit_model *m, 
         .rstd1 = arena_floats(arena, rows),
         .qkv = arena_floats(arena, rows, 3, A),
         .map = arena_floats(arena, batch, c->heads, T, T),
-        .kept = queries < T ? arena_floats(arena, batch, queries, D) : NULL,
+        .query_x = queries < T ? arena_floats(arena, batch, queries, D) : NULL,
         .mixed = arena_floats(arena, rows, A),
         .sum1 = arena_floats(arena, rows, D),
         .mean2 = arena_floats(arena, rows),
@@ -154,7 +155,7 @@ struct block_call {
 static struct activations rows_from(const vit_model *m, const struct activations *a, size_t row) {
     struct activations r = *a;
     if (row == 0) return r;
-    float **const wide[] = {&r.x,   &r.normed1, &r.kept,    &r.branch1, &r.sum1,
+    float **const wide[] = {&r.x,   &r.normed1, &r.query_x, &r.branch1, &r.sum1,
                             &r.mid, &r.normed2, &r.branch2, &r.sum2,    &r.out};
     for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
         if (*wide[i]) *wide[i] += row * m->config.width;
@@ -217,7 +218,7 @@ static void from_attention(void *context, size_t part, size_t parts) {
     attention_forward(m, p, call->a, &s, run, part, parts);
     projection_forward(m, p, at_once ? a.sum1 : a.branch1, adds, a.mixed, &s, rows);
     if (!at_once)
-        residual_forward(m, a.sum1, a.kept, a.branch1, p->ls1, run->keep, rows, run->queries);
+        residual_forward(m, a.sum1, a.query_x, a.branch1, p->ls1, run->keep, rows, run->queries);
     if (!pre)
         norm_forward(call, a.mid, a.mean1, a.rstd1, a.sum1, p->norm1_gain, p->norm1_bias, rows);
 
@@ -242,7 +243,8 @@ void block_forward(const vit_model *m, const struct block_params *p, const struc
                    const struct scratch *s, const struct block_run *run, vit_team *team) {
     struct block_call call = {m, p, a, s, run};
     team_run(team, before_attention, &call);
-    keep_queries(a->kept, a->x, run->batch, vit_tokens(&m->config), run->queries, m->config.width);
+    gather_queries(a->query_x, a->x, run->batch, vit_tokens(&m->config), run->queries,
+                   m->config.width);
     team_run(team, from_attention, &call);
 }
 
@@ -288,5 +290,5 @@ void block_backward(const vit_model *m, const struct block_params *p, const stru
     if (pre)
         norm_return(m, run, s->dnormed, g->norm1_gain, g->norm1_bias, a->x, a->mean1, a->rstd1,
                     p->norm1_gain, batch * T);
-    add_kept(dx, s->dnormed, batch, T, queries, D);
+    add_queries(dx, s->dnormed, batch, T, queries, D);
 }

@@ -13,7 +13,7 @@ void leave_out(struct block_run *run, const vit_ablation *without, const vit_con
                size_t layer);
 
 /* Room for what a backward pass needs of a block, in which `queries` tokens of each image continue.
- * The block's input, a->x, is the caller's, and a->kept if all tokens continue. branch (BT,D) may
+ * The block's input, a->x, is the caller's, and a->query_x if all tokens continue. branch (BT,D) may
  * serve many blocks: it is used where there is no layer scale. */
 void tape_block(struct activations *a, struct arena *arena, const vit_model *m, size_t batch,
                 size_t queries, float *branch);

@@ -248,9 +248,9 @@ void vit_probabilities(float *p, const float *logits, size_t classes, float temp
 
 void vit_answers(float *p, const float *logits, const vit_config *c) {
     if (c->problem_type == VIT_SINGLE_LABEL_CLASSIFICATION) {
-        float known = c->doubt ? (float)(1 / (1 + exp((double)logits[c->classes]))) : 1;
+        float certainty = c->doubt ? (float)(1 / (1 + exp((double)logits[c->classes]))) : 1;
         vit_probabilities(p, logits, c->classes, c->temperature);
-        for (size_t i = 0; i < c->classes; i++) p[i] *= known;
+        for (size_t i = 0; i < c->classes; i++) p[i] *= certainty;
         return;
     }
     bool values = c->problem_type == VIT_REGRESSION;

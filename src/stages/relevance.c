@@ -135,7 +135,7 @@ static void block_goes_back(const vit_model *m, struct room *r, float *x, size_t
     size_t T = vit_tokens(c), D = c->width;
     struct block_run run = {.batch = 1, .queries = T, .map_rows = T, .map_each = T * T};
     if (without) leave_out(&run, without, c, layer);
-    r->a.x = r->a.kept = x;
+    r->a.x = r->a.query_x = x;
     block_forward(m, p, &r->a, &r->s, &run, NULL);
     struct block_params back = transposed(m, r, p);
     struct scratch s = r->s;

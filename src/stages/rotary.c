@@ -124,13 +124,13 @@ void rotary_backward(const vit_model *m, float *dfrequencies, const float *dqkv,
         for (size_t row = 0; row < batch * T; row++) {
             size_t token = row % T;
             if (token < prefix) continue;
-            double turned = 0; /* the gradient of the angle */
+            double dangle = 0; /* the gradient of the angle */
             for (size_t part = token < queries ? 0 : 1; part < 2; part++) {
                 size_t a = (row * 3 + part) * A + x, b = a + apart(c);
-                turned += (double)dqkv[b] * qkv[a] - (double)dqkv[a] * qkv[b];
+                dangle += (double)dqkv[b] * qkv[a] - (double)dqkv[a] * qkv[b];
             }
-            sums[0] += turned * place(c, 0, (token - prefix) / columns);
-            sums[1] += turned * place(c, 1, (token - prefix) % columns);
+            sums[0] += dangle * place(c, 0, (token - prefix) / columns);
+            sums[1] += dangle * place(c, 1, (token - prefix) % columns);
         }
         dfrequencies[i] += (float)sums[first];
         dfrequencies[pairs + i] += (float)sums[!first];

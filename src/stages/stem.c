@@ -48,8 +48,8 @@ static const float *ordered(const vit_model *m, const struct scratch *s, const f
 
 /* Which of the KERNEL places from `start` on lie within `size`. */
 static struct rows within(size_t start, size_t size) {
-    size_t first = start < size ? 0 : 1, left = size - (start + first);
-    return (struct rows){first, left < KERNEL - first ? left : KERNEL - first};
+    size_t first = start < size ? 0 : 1, rest = size - (start + first);
+    return (struct rows){first, rest < KERNEL - first ? rest : KERNEL - first};
 }
 
 /* `count` positions of a row of the maps → to (count,C). */
@@ -226,9 +226,9 @@ static struct most most_floats(const vit_config *c, size_t rows) {
     struct most most = {0, 0};
     for (size_t layer = 0; layer < c->stem_layers; layer++) {
         struct maps from = stem_maps(c, layer, NULL), to = stem_maps(c, layer + 1, NULL);
-        size_t positions = to.rows * to.columns, taken = positions < rows ? positions : rows;
+        size_t positions = to.rows * to.columns, chunk = positions < rows ? positions : rows;
         size_t taps = TAPS * from.channels;
-        size_t columns = size_times(taken, taps), weight = size_times(to.channels, taps);
+        size_t columns = size_times(chunk, taps), weight = size_times(to.channels, taps);
         if (columns > most.columns) most.columns = columns;
         if (weight > most.weight) most.weight = weight;
     }

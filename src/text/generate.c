@@ -34,7 +34,7 @@ struct vit_writer {
     vit_writing how;
     float scale; /* 1 / the model's temperature */
     vit_text *text;
-    vit_written result;
+    vit_text_output result;
     struct hypothesis *running, *next; /* (beams) */
     struct hypothesis *ended;          /* (beams + 1), in the order in which they ended */
     size_t ended_count, prompt;
@@ -154,7 +154,7 @@ vit_status vit_writer_begin(vit_writer *w, const float *image, const uint32_t *p
     }
     w->ended_count = 0;
     w->prompt = count;
-    w->result = (vit_written){.parents = w->parents, .tokens = w->tokens, .scores = w->scores};
+    w->result = (vit_text_output){.parents = w->parents, .tokens = w->tokens, .scores = w->scores};
     show(w, first, count == w->how.tokens);
     return VIT_OK;
 }
@@ -184,18 +184,18 @@ static int falling(const void *a, const void *b) {
 
 /* Draws from the most probable tokens that have the share top_p: Holtzman et al., arXiv:1904.09751. */
 static uint32_t draw(vit_writer *w) {
-    size_t V = w->config->vocabulary, kept = 0;
+    size_t V = w->config->vocabulary, nucleus = 0;
     double mass = 0;
     find_softmax(w, 0, 1 / w->how.temperature);
     for (size_t i = 0; i < V; i++)
         w->choices[i] = (struct choice){.p = w->softmax[i], .token = (uint32_t)i};
     sort(w->choices, V, sizeof *w->choices, falling);
-    while (kept < V && (kept == 0 || mass < w->how.top_p)) mass += w->choices[kept++].p;
+    while (nucleus < V && (nucleus == 0 || mass < w->how.top_p)) mass += w->choices[nucleus++].p;
     struct rng rng = rng_stream(w->how.seed, RNG_WRITE, 0, w->running->count);
     double at = rng_unit(&rng) * mass;
-    for (size_t i = 0; i < kept; i++)
+    for (size_t i = 0; i < nucleus; i++)
         if ((at -= w->choices[i].p) < 0) return w->choices[i].token;
-    return w->choices[kept - 1].token;
+    return w->choices[nucleus - 1].token;
 }
 
 static void continue_one(vit_writer *w) {
@@ -245,9 +245,9 @@ static void end_hypothesis(vit_writer *w, const struct hypothesis *h, float scor
     last->score = mean;
     if (!full) return;
     size_t worst = worst_ended(w);
-    const struct hypothesis gone = w->ended[worst];
-    memmove(&w->ended[worst], &w->ended[worst + 1], (--w->ended_count - worst) * sizeof gone);
-    w->ended[w->ended_count] = gone; /* its arrays are free again */
+    const struct hypothesis spare = w->ended[worst];
+    memmove(&w->ended[worst], &w->ended[worst + 1], (--w->ended_count - worst) * sizeof spare);
+    w->ended[w->ended_count] = spare; /* its arrays are free again */
 }
 
 /* The best hypothesis that has ended; of equal ones the last. */
@@ -259,34 +259,34 @@ static void show_best(vit_writer *w) {
 }
 
 static void continue_beams(vit_writer *w) {
-    size_t beams = w->how.beams, chosen = 0, written = w->running->count + 1 - w->prompt;
+    size_t beams = w->how.beams, count = 0, length = w->running->count + 1 - w->prompt;
     find_choices(w);
-    for (size_t rank = 0; rank < 2 * beams && chosen < beams; rank++) {
+    for (size_t rank = 0; rank < 2 * beams && count < beams; rank++) {
         const struct choice *c = &w->choices[rank];
-        struct hypothesis *from = &w->running[c->beam], *to = &w->next[chosen];
+        struct hypothesis *from = &w->running[c->beam], *to = &w->next[count];
         if (c->token == w->config->end) {
             if (rank >= beams) continue;
             append(from, c->token, c->p);
-            end_hypothesis(w, from, c->score, written);
+            end_hypothesis(w, from, c->score, length);
             from->count--;
             continue;
         }
         copy_hypothesis(to, from);
         append(to, c->token, c->p);
-        w->scores[chosen] = to->score = c->score;
-        w->parents[chosen] = c->beam;
-        w->tokens[chosen++] = c->token;
+        w->scores[count] = to->score = c->score;
+        w->parents[count] = c->beam;
+        w->tokens[count++] = c->token;
     }
     struct hypothesis *before = w->running;
     w->running = w->next, w->next = before;
     w->result.beams = beams;
     vit_text_reorder(w->text, w->parents, beams);
     if (w->ended_count == beams &&
-        w->ended[worst_ended(w)].score >= w->choices[0].score / (float)written) {
+        w->ended[worst_ended(w)].score >= w->choices[0].score / (float)length) {
         show_best(w);
     } else if (w->running->count == w->how.tokens) {
         for (size_t i = 0; i < beams; i++)
-            end_hypothesis(w, &w->running[i], w->running[i].score, written);
+            end_hypothesis(w, &w->running[i], w->running[i].score, length);
         show_best(w);
     } else {
         show(w, w->running, false);
@@ -306,6 +306,6 @@ void vit_writer_step(vit_writer *w) {
         continue_one(w);
 }
 
-const vit_written *vit_writer_result(const vit_writer *writer) {
+const vit_text_output *vit_writer_result(const vit_writer *writer) {
     return &writer->result;
 }

@@ -23,7 +23,7 @@ typedef struct vit_writing {
 } vit_writing;
 
 /* What has been written. Each array is the writer's. */
-typedef struct vit_written {
+typedef struct vit_text_output {
     const uint32_t *ids; /* (count): the text so far, with the prompt; of beams the best one */
     size_t count;
     const float *p; /* (count): how probable each token was among all, at the temperature of the
@@ -35,7 +35,7 @@ typedef struct vit_written {
     const uint32_t *parents, *tokens;
     const float *scores;
     const float *cross; /* (L,h,T): where the last step's token looked; NULL with beams */
-} vit_written;
+} vit_text_output;
 
 /* → bytes; 0 if the model has no decoder or cannot write so. */
 size_t vit_writer_size(const vit_model *model, const vit_writing *how);
@@ -49,6 +49,6 @@ vit_status vit_writer_begin(vit_writer *writer, const float *image, const uint32
                             size_t count);
 /* Writes one token more, unless the text is done. */
 void vit_writer_step(vit_writer *writer);
-const vit_written *vit_writer_result(const vit_writer *writer);
+const vit_text_output *vit_writer_result(const vit_writer *writer);
 
 #endif

@@ -17,7 +17,7 @@ struct vit_text {
     const vit_text_config *config;
     const struct text_params *params;
     size_t texts, capacity, past; /* B, S, P */
-    bool seen;                    /* a decoder: an image */
+    bool has_image;               /* a decoder: an image */
     struct text_activations block;
     float *cache; /* (layers,B,2,S,D); a tower has one layer, which all use in turn */
     float *own, *scores;
@@ -134,7 +134,7 @@ vit_status vit_text_set_image(vit_text *t, const float *image) {
                     VIT_LINEAR, false, T, 2 * D, E);
         text_memorise(&t->images[i], t->model->kernels, c, t->pairs, t->pairs + D, 2 * D);
     }
-    t->seen = true;
+    t->has_image = true;
     t->past = 0;
     return VIT_OK;
 }
@@ -165,7 +165,8 @@ static void run_some(vit_text *t, const uint32_t *ids, size_t first, size_t batc
     const vit_text_config *c = t->config;
     const struct text_params *p = t->params;
     size_t D = c->width, rows = batch * n, V = c->vocabulary, each = cache_each(t);
-    size_t heat = c->heads * n * (t->past + n), seen = c->heads * n * vit_tokens(&t->model->config);
+    size_t heat = c->heads * n * (t->past + n),
+           cross_heat = c->heads * n * vit_tokens(&t->model->config);
     float *x = t->block.self.x;
     for (size_t b = 0; b < batch; b++)
         text_embed(t->model, c, p, x + b * n * D, ids + (first + b) * n, n, t->past);
@@ -179,11 +180,11 @@ static void run_some(vit_text *t, const uint32_t *ids, size_t first, size_t batc
     for (size_t layer = 0; layer < c->depth; layer++) {
         struct text_activations a = t->block;
         if (taps->self) a.map = taps->self + (first * c->depth + layer) * heat;
-        if (taps->cross) a.cross_map = taps->cross + (first * c->depth + layer) * seen;
+        if (taps->cross) a.cross_map = taps->cross + (first * c->depth + layer) * cross_heat;
         run.cache = t->cache + ((t->images ? layer * t->texts : 0) + first) * each;
         run.images = t->images ? &t->images[layer] : NULL;
         text_block_forward(t->model, c, &p->blocks[layer], &a, &run, c->depth * heat,
-                           c->depth * seen);
+                           c->depth * cross_heat);
     }
     if (c->final_norm) norm(t, x, p->norm_gain, p->norm_bias, rows);
     if (taps->hidden) memcpy(taps->hidden + first * n * D, x, rows * D * sizeof *x);
@@ -201,7 +202,7 @@ vit_status vit_text_run(vit_text *t, const uint32_t *ids, size_t batch, size_t n
                         const vit_text_taps *taps) {
     static const vit_text_taps no_taps = {0};
     if (batch > t->texts || n > t->capacity - t->past) return VIT_BAD_ARGUMENT;
-    if (t->images ? !t->seen : logits != NULL) return VIT_BAD_ARGUMENT;
+    if (t->images ? !t->has_image : logits != NULL) return VIT_BAD_ARGUMENT;
     if (!t->images && t->past) return VIT_BAD_ARGUMENT;
     for (size_t i = 0; i < batch * n; i++)
         if (ids[i] >= t->config->vocabulary) return VIT_BAD_ARGUMENT;

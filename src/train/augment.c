@@ -50,8 +50,8 @@ vit_status augmenter_open(struct augmenter **out, const struct augment *augment,
     *a = (struct augmenter){*augment, epochs, rows, columns, .knots = knots};
     a->basis_y = (float *)(a + 1);
     a->basis_x = a->basis_y + knots * rows;
-    double seen = fill_basis(a->basis_y, knots, rows) * fill_basis(a->basis_x, knots, columns);
-    a->gain = (float)(augment->elastic / sqrt(seen));
+    double share = fill_basis(a->basis_y, knots, rows) * fill_basis(a->basis_x, knots, columns);
+    a->gain = (float)(augment->elastic / sqrt(share));
     return VIT_OK;
 }
 

@@ -42,7 +42,7 @@ void data_standardise(float *images, size_t n, const vit_config *config) {
 enum { PAD = 280, HABITS_SEED = 1 };
 static const struct pen PAGE_PEN = {.width = 10, .size = 196, .stretch = 1, .x = 140, .y = 140};
 
-static bool is_wanted(const struct drawing *drawing, const struct drawing_options *which) {
+static bool matches(const struct drawing *drawing, const struct drawing_options *which) {
     return (which->writers & writers_part(drawing->writer)) &&
            (which->others || drawing->label != NO_CLASS);
 }
@@ -51,7 +51,7 @@ vit_status drawings_data(struct data_set *data, const struct drawings *drawings,
                          struct drawing_options which, size_t rows, size_t columns,
                          vit_error *why) {
     size_t count = 0, pixels = rows * columns;
-    for (size_t i = 0; i < drawings->count; i++) count += is_wanted(&drawings->list[i], &which);
+    for (size_t i = 0; i < drawings->count; i++) count += matches(&drawings->list[i], &which);
     vit_config digit = {.prepare = VIT_PREPARE_DIGIT,
                         .image_size = {rows, columns},
                         .channels = 1,
@@ -66,7 +66,7 @@ vit_status drawings_data(struct data_set *data, const struct drawings *drawings,
     if (!ink || !scratch || !sketched || !image || !data->images || !data->labels)
         status = vit_fail(why, VIT_NO_MEMORY, "no memory for the drawings");
     for (size_t i = 0, n = 0; i < drawings->count && !status; i++) {
-        if (!is_wanted(&drawings->list[i], &which)) continue;
+        if (!matches(&drawings->list[i], &which)) continue;
         memset(ink, 0, PAD * PAD);
         sketch_take(&sketch, drawings, i);
         struct rng rng = rng_stream(HABITS_SEED, RNG_DRAW, 0, i);

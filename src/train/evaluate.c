@@ -167,11 +167,11 @@ static vit_status add_text(const struct evaluation *e, struct part *part, struct
     vit_status status = force(e, part, r, image, i, r->ids, n);
     if (!status) status = vit_writer_begin(r->writer, image, r->ids, 1);
     if (status) return status;
-    const vit_written *written = vit_writer_result(r->writer);
-    while (!written->done) vit_writer_step(r->writer);
-    bool right = written->count == n && !memcmp(written->ids, r->ids, n * sizeof *r->ids);
+    const vit_text_output *output = vit_writer_result(r->writer);
+    while (!output->done) vit_writer_step(r->writer);
+    bool right = output->count == n && !memcmp(output->ids, r->ids, n * sizeof *r->ids);
     float p = 1;
-    for (size_t j = 1; j < written->count; j++) p *= written->p[j];
+    for (size_t j = 1; j < output->count; j++) p *= output->p[j];
     if (e->texts) e->texts[i] = (struct text_answer){p, right};
     part->tally.score.uncertain += p < config->uncertain_below;
     count_answer(&part->tally, p, right);

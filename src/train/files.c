@@ -42,9 +42,9 @@ static vit_status read_all(uint8_t **out, size_t *size, int fd, size_t most, con
     size_t room = 1 << 16, got;
     do {
         room = room > most / 2 ? most + 1 : 2 * room;
-        uint8_t *grown = realloc(*out, room);
-        if (!grown) return vit_fail(why, VIT_NO_MEMORY, "%s: no memory for it", path);
-        *out = grown;
+        uint8_t *larger = realloc(*out, room);
+        if (!larger) return vit_fail(why, VIT_NO_MEMORY, "%s: no memory for it", path);
+        *out = larger;
         if (!read_some(&got, fd, *out + *size, room - *size))
             return vit_fail(why, VIT_BAD_FILE, "%s: %s", path, strerror(errno));
         *size += got;

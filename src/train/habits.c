@@ -150,9 +150,9 @@ static void take_form(struct sketch *s, uint8_t label, struct rng *rng) {
 /* Keeps some of each stroke's points, evenly, and the last one, like a tablet that samples
  * rarely. */
 static void sample_coarsely(struct sketch *s, struct rng *rng) {
-    size_t left = 8 + rng_below(rng, 9), from = 0, to = 0;
+    size_t most = 8 + rng_below(rng, 9), from = 0, to = 0;
     for (size_t stroke = 0; stroke < s->strokes; stroke++) {
-        size_t length = s->length[stroke], step = length / left, first = to;
+        size_t length = s->length[stroke], step = length / most, first = to;
         for (size_t i = 0; i + 1 < length; i += step ? step : 1)
             s->point[to++] = s->point[from + i];
         if (length) s->point[to++] = s->point[from + length - 1];
@@ -227,7 +227,7 @@ void habits_apply(struct sketch *s, uint8_t label, double share, struct rng *rng
 
 double habit_stop_early(struct sketch *s, double halves, struct rng *rng) {
     bool half = halves > 0 && rng_unit(rng) < halves;
-    double kept = half ? 0.45 + 0.1 * rng_unit(rng) : 0.3 + 0.6 * rng_unit(rng);
-    sketch_cut(s, kept);
-    return kept;
+    double share = half ? 0.45 + 0.1 * rng_unit(rng) : 0.3 + 0.6 * rng_unit(rng);
+    sketch_cut(s, share);
+    return share;
 }

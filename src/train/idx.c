@@ -92,22 +92,22 @@ static vit_status check_size(const struct idx *idx, vit_error *why) {
 
 /* Memory grows with the bytes that were really read, not with the header's promise. */
 static vit_status read_bytes(struct idx *idx, vit_error *why) {
-    size_t held = 0, room = 0, end = idx->count + 1; /* past the end, zlib reads the trailer too */
+    size_t fill = 0, room = 0, end = idx->count + 1; /* past the end, zlib reads the trailer too */
     int got = 1;
-    while (got > 0 && held < end) {
-        if (held == room) {
+    while (got > 0 && fill < end) {
+        if (fill == room) {
             room = room ? 2 * room : CHUNK;
             if (room > end) room = end;
-            uint8_t *grown = realloc(idx->bytes, room);
-            if (!grown) return vit_fail(why, VIT_NO_MEMORY, "%s: no memory for it", idx->path);
-            idx->bytes = grown;
+            uint8_t *larger = realloc(idx->bytes, room);
+            if (!larger) return vit_fail(why, VIT_NO_MEMORY, "%s: no memory for it", idx->path);
+            idx->bytes = larger;
         }
-        size_t want = room - held < CHUNK ? room - held : CHUNK;
-        got = gzread(idx->file, idx->bytes + held, (unsigned)want);
-        if (got > 0) held += (size_t)got;
+        size_t want = room - fill < CHUNK ? room - fill : CHUNK;
+        got = gzread(idx->file, idx->bytes + fill, (unsigned)want);
+        if (got > 0) fill += (size_t)got;
     }
-    if (held > idx->count) return too_long(idx, why);
-    if (held < idx->count) return too_short(idx, held, why);
+    if (fill > idx->count) return too_long(idx, why);
+    if (fill < idx->count) return too_short(idx, fill, why);
     if (got < 0) return vit_fail(why, VIT_BAD_FILE, "%s: the gzip checksum is wrong", idx->path);
     return VIT_OK;
 }

@@ -35,9 +35,9 @@ static vit_status complain(const struct reader *r, const char *expected) {
 static bool grow(void **list, size_t *room, size_t count, size_t size) {
     if (count < *room) return true;
     size_t more = *room ? 2 * *room : 1024;
-    void *grown = realloc(*list, more * size);
-    if (!grown) return false;
-    *list = grown;
+    void *larger = realloc(*list, more * size);
+    if (!larger) return false;
+    *list = larger;
     *room = more;
     return true;
 }

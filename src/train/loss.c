@@ -63,8 +63,8 @@ double vit_distillation(float *dlogits, const float *logits, const float *teache
 }
 
 double vit_doubt_loss(float *dlogit, float logit, double p, bool right, float scale) {
-    double known = 1 / (1 + exp((double)logit)), doubt = 1 / (1 + exp(-(double)logit));
-    double wrong = (1 - p) * known + doubt; /* 1 - p·known, without cancellation */
-    *dlogit = (float)((right ? doubt : -p * known * doubt / wrong) * scale);
+    double certainty = 1 / (1 + exp((double)logit)), doubt = 1 / (1 + exp(-(double)logit));
+    double wrong = (1 - p) * certainty + doubt; /* 1 - p·certainty, without cancellation */
+    *dlogit = (float)((right ? doubt : -p * certainty * doubt / wrong) * scale);
     return right ? -log(p) + fmax(logit, 0) + log1p(exp(-fabs((double)logit))) : -log(wrong);
 }

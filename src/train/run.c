@@ -52,8 +52,8 @@ static void start_clock(struct run *r) {
 /* ---- Models -------------------------------------------------------------- */
 
 static char *join(const char *path, const char *ending) {
-    char *joined = malloc(strlen(path) + strlen(ending) + 1);
-    return joined ? strcat(strcpy(joined, path), ending) : NULL;
+    char *result = malloc(strlen(path) + strlen(ending) + 1);
+    return result ? strcat(strcpy(result, path), ending) : NULL;
 }
 
 /* Writes the average of the parameters so far. accuracy -1: not measured. */

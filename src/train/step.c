@@ -49,13 +49,13 @@ struct stepper {
     struct worker *workers;
     const uint32_t *indices; /* of the batch's samples */
     size_t epoch, batch;
-    float *images, *keep; /* (batch, pixels) standardised, (batch, depth) */
-    struct sample *drawn; /* (batch) */
-    float *answers;       /* (batch, the teacher's logits), where they may count */
-    struct range part;    /* the part of the batch whose gradient is computed next */
-    float *gradient;      /* the sum of the parts' gradients */
-    float *here;          /* the parameters before a climb; NULL without sharpness */
-    double climb;         /* the length of a climb, in gradients */
+    float *images, *keep;         /* (batch, pixels) standardised, (batch, depth) */
+    struct sample *batch_samples; /* (batch) */
+    float *answers;               /* (batch, the teacher's logits), where they may count */
+    struct range part;            /* the part of the batch whose gradient is computed next */
+    float *gradient;              /* the sum of the parts' gradients */
+    float *here;                  /* the parameters before a climb; NULL without sharpness */
+    double climb;                 /* the length of a climb, in gradients */
     struct adamw adamw;
 };
 
@@ -94,10 +94,10 @@ static void draw_batch(void *context, size_t thread, size_t threads) {
     for (size_t i = share.begin; i < share.end; i++) {
         size_t index = s->indices[i];
         float *image = s->images + i * pixels;
-        s->drawn[i] = sample_draw(image, &worker->room, s->samples, s->epoch, index);
+        s->batch_samples[i] = sample_draw(image, &worker->room, s->samples, s->epoch, index);
         data_standardise(image, pixels, config);
         draw_keep(s->keep + i * config->depth, s, index);
-        if (teacher && s->drawn[i].advice != ADVICE_NEVER)
+        if (teacher && s->batch_samples[i].advice != ADVICE_NEVER)
             teacher_answer(answer_of(s, i), &worker->teacher, teacher, image);
     }
 }
@@ -107,7 +107,7 @@ static double class_loss(const struct stepper *s, size_t i, const float *logits,
                          float scale) {
     const struct recipe *recipe = s->recipe;
     size_t K = recipe->config.classes;
-    const struct sample *sample = &s->drawn[i];
+    const struct sample *sample = &s->batch_samples[i];
     double loss = vit_cross_entropy(dlogits, logits, &sample->label, 1, K,
                                     (float)recipe->label_smoothing, scale);
     if (sample->mixed > 0) { /* the loss is linear in the target */
@@ -118,8 +118,8 @@ static double class_loss(const struct stepper *s, size_t i, const float *logits,
         for (size_t k = 0; k < K; k++) dlogits[k] += sample->mixed * (other[k] - dlogits[k]);
     }
     if (!s->job->teacher) return loss;
-    return teacher_blend(dlogits, logits, answer_of(s, i), K, s->drawn[i], recipe->distillation,
-                         loss, scale);
+    return teacher_blend(dlogits, logits, answer_of(s, i), K, s->batch_samples[i],
+                         recipe->distillation, loss, scale);
 }
 
 /* With doubt, samples of no class teach the classes nothing, and unfinished ones little. */
@@ -132,7 +132,7 @@ static double class_share(const struct stepper *s, const struct sample *sample) 
 /* The loss of sample i, and its gradient. */
 static double sample_loss(const struct stepper *s, size_t i, const float *logits, float *dlogits) {
     size_t K = s->recipe->config.classes, answer = largest_logit(logits, K);
-    const struct sample *sample = &s->drawn[i];
+    const struct sample *sample = &s->batch_samples[i];
     double scale = 1 / (double)s->batch, share = class_share(s, sample), sum = 0;
     double loss = share * class_loss(s, i, logits, dlogits, (float)(share * scale));
     if (!s->recipe->config.doubt) return loss;
@@ -166,7 +166,7 @@ static void micro_batch_texts(struct stepper *s, struct worker *worker, size_t f
     size_t S = forced_tokens(s), V = c->vocabulary;
     uint32_t *ids = worker->ids, *next = ids + MICRO_BATCH * S;
     for (size_t i = 0; i < n; i++) {
-        const uint8_t *text = s->job->data->labels + s->drawn[first + i].image * (S + 1);
+        const uint8_t *text = s->job->data->labels + s->batch_samples[first + i].image * (S + 1);
         for (size_t j = 0; j < S; j++) ids[i * S + j] = text[j], next[i * S + j] = text[j + 1];
     }
     vit_forward(s->model, worker->tape, images, n, NULL, keep);
@@ -202,7 +202,7 @@ static void micro_batch(struct stepper *s, struct worker *worker, size_t first, 
             sample_loss(s, first + i, worker->logits + i * each, worker->dlogits + i * each);
     vit_backward(s->model, worker->tape, n, worker->dlogits, worker->gradient);
     for (size_t i = 0; i < n; i++) {
-        uint8_t label = s->drawn[first + i].label;
+        uint8_t label = s->batch_samples[first + i].label;
         worker->sums.correct += largest_logit(worker->logits + i * each, K) == label;
         worker->sums.digits += label != NO_CLASS;
     }
@@ -328,12 +328,12 @@ static void update_parameters(void *context, size_t thread, size_t threads) {
     struct stepper *s = context;
     struct range range = range_part(s->count, thread, threads);
     float *const *arrays = s->arrays;
-    size_t seen = 0; /* matrices so far: the threads take turns */
+    size_t turn = 0; /* matrices so far: the threads take turns */
     for (size_t i = 0; i < s->tensor_count; i++) {
         vit_tensor tensor = s->tensors[i];
         struct matrices of = matrices_of(s, &tensor);
         for (size_t k = 0; k < of.count; k++)
-            if (seen++ % threads == thread)
+            if (turn++ % threads == thread)
                 update_matrix(s, &s->workers[thread], tensor.offset + k * of.rows * of.columns,
                               of.rows, of.columns);
         if (of.count) continue;
@@ -409,11 +409,11 @@ static bool open_batch(struct stepper *s) {
     size_t n = recipe->batch < s->samples->count ? recipe->batch : s->samples->count;
     s->images = malloc(n * data_values(s->job->data) * sizeof *s->images);
     s->keep = malloc((n * recipe->config.depth + 1) * sizeof *s->keep);
-    s->drawn = malloc(n * sizeof *s->drawn);
+    s->batch_samples = malloc(n * sizeof *s->batch_samples);
     s->answers = malloc(n * answer_floats(s) * sizeof *s->answers);
     s->gradient = malloc(s->count * sizeof *s->gradient);
     if (recipe->sharpness > 0) s->here = malloc(s->count * sizeof *s->here);
-    return s->images && s->keep && s->drawn && s->answers && s->gradient &&
+    return s->images && s->keep && s->batch_samples && s->answers && s->gradient &&
            (s->here || recipe->sharpness == 0);
 }
 
@@ -426,9 +426,9 @@ static bool open_all(struct stepper *s) {
         vit_tensor tensor = vit_tensor_at(s->model, i);
         if (recipe_trains(s->recipe, &tensor)) s->tensors[s->tensor_count++] = tensor;
     }
-    bool held = open_batch(s);
-    for (size_t i = 0; i < threads && held; i++) held = open_worker(s, &s->workers[i]);
-    return held;
+    bool has_memory = open_batch(s);
+    for (size_t i = 0; i < threads && has_memory; i++) has_memory = open_worker(s, &s->workers[i]);
+    return has_memory;
 }
 
 vit_status stepper_open(struct stepper **out, const struct train_job *job,
@@ -463,7 +463,7 @@ void stepper_close(struct stepper *s) {
     free(s->tensors);
     free(s->images);
     free(s->keep);
-    free(s->drawn);
+    free(s->batch_samples);
     free(s->answers);
     free(s->gradient);
     free(s->here);

@@ -67,9 +67,9 @@ void sketch_take(struct sketch *s, const struct drawings *drawings, size_t index
 }
 
 void sketch_cut(struct sketch *s, double share) {
-    size_t left = (size_t)((double)s->points * share), end = 0;
-    if (left >= s->points) return;
-    s->points = left ? left : 1;
+    size_t points = (size_t)((double)s->points * share), end = 0;
+    if (points >= s->points) return;
+    s->points = points ? points : 1;
     for (size_t i = 0; i < s->strokes; i++) {
         end += s->length[i];
         if (end < s->points) continue;

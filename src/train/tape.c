@@ -26,8 +26,8 @@ struct vit_tape {
     const float *keep;
     struct activations *blocks; /* (L) */
     size_t frozen;              /* blocks that get no gradient */
-    struct vit_params gradient; /* points into `bound_to` */
-    float *bound_to;
+    struct vit_params gradient; /* points into `gradient_base` */
+    float *gradient_base;
     struct scratch scratch;
     struct head_activations head;
     struct stem stem;
@@ -65,7 +65,7 @@ static void tape_lay_out(vit_tape *tape, struct arena *arena, const vit_model *m
         struct activations *a = blocks ? &blocks[i] : &counted;
         tape_block(a, arena, m, batch, tokens_after(c, i), branch);
         a->x = x;
-        if (!a->kept) a->kept = x;
+        if (!a->query_x) a->query_x = x;
         x = a->out;
     }
     tape->last = x;
@@ -124,7 +124,7 @@ vit_status vit_tape_init(vit_tape **out, void *memory, size_t size, const vit_mo
 
 void vit_tape_freeze(vit_tape *tape, size_t blocks) {
     tape->frozen = blocks;
-    tape->bound_to = NULL;
+    tape->gradient_base = NULL;
 }
 
 static struct block_run run_of(const vit_config *c, const vit_tape *tape, size_t batch,
@@ -173,12 +173,11 @@ void vit_forward_text(const vit_model *m, vit_tape *tape, const uint32_t *ids, s
 
 /* Finds the gradient's tensors. A tape mostly gets the same gradient again, so it looks only if the
  * gradient is another one. */
-static const struct vit_params *bound_gradient(const vit_model *m, vit_tape *tape,
-                                               float *gradient) {
+static const struct vit_params *bind_gradient(const vit_model *m, vit_tape *tape, float *gradient) {
     struct vit_params *g = &tape->gradient;
-    if (gradient == tape->bound_to) return g;
+    if (gradient == tape->gradient_base) return g;
     params_bind(g, gradient, &m->config, m->kernels);
-    tape->bound_to = gradient;
+    tape->gradient_base = gradient;
     if (tape->frozen > m->config.depth)
         g->norm_gain = g->norm_bias = g->fc_norm_gain = g->fc_norm_bias = NULL;
     return g;
@@ -206,7 +205,7 @@ static void blocks_backward(const vit_model *m, const struct vit_params *g, vit_
 
 void vit_backward(const vit_model *m, vit_tape *tape, size_t batch, const float *dlogits,
                   float *gradient) {
-    const struct vit_params *g = bound_gradient(m, tape, gradient);
+    const struct vit_params *g = bind_gradient(m, tape, gradient);
     logits_backward(m, g, tape->scratch.dx, dlogits, &tape->head, tape->last, tape->dpooled, batch,
                     tokens_read(&m->config));
     blocks_backward(m, g, tape, batch);
@@ -214,7 +213,7 @@ void vit_backward(const vit_model *m, vit_tape *tape, size_t batch, const float 
 
 void vit_backward_text(const vit_model *m, vit_tape *tape, size_t batch, size_t tokens,
                        const float *dlogits, float *gradient) {
-    const struct vit_params *g = bound_gradient(m, tape, gradient);
+    const struct vit_params *g = bind_gradient(m, tape, gradient);
     float *dx = tape->scratch.dx;
     text_tape_backward(m, &tape->text, &g->decoder, tape->ids, batch, tokens, tape->head.tokens,
                        dlogits, dx);

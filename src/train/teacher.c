@@ -47,14 +47,14 @@ void teacher_answer(float *logits, const struct teacher_room *room, const vit_mo
     vit_run(teacher, room->state, image, 1, logits, NULL); /* never fails on a finite image */
 }
 
-static bool heard(const float *answer, size_t classes, struct sample sample) {
+static bool answer_counts(const float *answer, size_t classes, struct sample sample) {
     return sample.advice == ADVICE_ALWAYS ||
            (sample.advice == ADVICE_IF_RIGHT && largest_logit(answer, classes) == sample.label);
 }
 
 double teacher_blend(float *dlogits, const float *logits, const float *answer, size_t classes,
                      struct sample sample, double share, double loss, float scale) {
-    if (!heard(answer, classes, sample)) return loss;
+    if (!answer_counts(answer, classes, sample)) return loss;
     for (size_t i = 0; i < classes; i++) dlogits[i] *= (float)(1 - share);
     return (1 - share) * loss +
            share * vit_distillation(dlogits, logits, answer, 1, classes, (float)share * scale);

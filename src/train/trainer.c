@@ -25,7 +25,7 @@ struct trainer {
     const struct train_job *job;
     const struct recipe *recipe;
     struct samples samples;
-    struct data_set drawn; /* drawings to validate with */
+    struct data_set drawing_images; /* drawings to validate with */
     vit_model *model, *average;
     vit_team *team;
     struct stepper *stepper;
@@ -62,9 +62,9 @@ static vit_status open_buffers(struct trainer *t, vit_error *why) {
     t->state.arrays[MOMENT1] = calloc(t->state.count, sizeof(float));
     t->state.arrays[MOMENT2] = calloc(t->state.count, sizeof(float));
     t->order = malloc(t->samples.count * sizeof *t->order);
-    bool held =
+    bool has_memory =
         t->state.records && t->state.arrays[MOMENT1] && t->state.arrays[MOMENT2] && t->order;
-    return held ? VIT_OK : vit_fail(why, VIT_NO_MEMORY, "no memory to train this model");
+    return has_memory ? VIT_OK : vit_fail(why, VIT_NO_MEMORY, "no memory to train this model");
 }
 
 static vit_status check_job(const struct train_job *job, vit_error *why) {
@@ -105,7 +105,7 @@ static vit_status open_all(struct trainer *t, vit_error *why) {
         status = vit_fail(why, VIT_BAD_ARGUMENT,
                           "training key drawings: expected drawings to train on, got none");
     if (!status && job->drawings && recipe->validation)
-        status = drawings_data(&t->drawn, job->drawings,
+        status = drawings_data(&t->drawing_images, job->drawings,
                                (struct drawing_options){.writers = WRITERS_VALIDATION, .points = 1},
                                data->rows, data->columns, why);
     if (!status) status = open_models(t, why);
@@ -136,7 +136,7 @@ void trainer_close(struct trainer *t) {
     free(t->state.arrays[MOMENT1]);
     free(t->state.arrays[MOMENT2]);
     free(t->state.records);
-    data_close(&t->drawn);
+    data_close(&t->drawing_images);
     samples_close(&t->samples);
     vit_close(t->average);
     vit_close(t->model);
@@ -192,8 +192,8 @@ vit_status trainer_step(struct trainer *t, vit_error *why) {
     if (trainer_finished(t) || trainer_at_end_of_epoch(t))
         return vit_fail(why, VIT_BAD_ARGUMENT, "expected an epoch with steps left");
     if (t->ordered != state->epoch + 1) shuffle(t);
-    size_t done = state->step * t->recipe->batch, left = t->samples.count - done;
-    size_t n = left < t->recipe->batch ? left : t->recipe->batch;
+    size_t done = state->step * t->recipe->batch, rest = t->samples.count - done;
+    size_t n = rest < t->recipe->batch ? rest : t->recipe->batch;
     size_t step = state->epoch * state->steps + state->step;
     double rate = schedule_rate(t->recipe, step, state->steps);
     if (!stepper_step(t->stepper, &state->sums, t->order + done, n, state->epoch, step, rate))
@@ -212,8 +212,9 @@ static vit_status validate(struct trainer *t, struct epoch_record *record, vit_e
                                  t->recipe->validation, why);
     record->validation_loss = score.loss;
     record->validation_accuracy = (double)score.correct / (double)score.count;
-    if (status || !t->drawn.count) return status;
-    status = evaluate(&score, NULL, t->team, t->average, &t->drawn, 0, t->drawn.count, why);
+    if (status || !t->drawing_images.count) return status;
+    status = evaluate(&score, NULL, t->team, t->average, &t->drawing_images, 0,
+                      t->drawing_images.count, why);
     record->drawings_accuracy = (double)score.correct / (double)score.count;
     return status;
 }

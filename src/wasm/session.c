@@ -172,11 +172,12 @@ vit_status vitw_reserve(size_t batch, size_t layers, bool want_tokens) {
     bool finds = detections_of(vit_model_config(model));
     const size_t view_shape[] = {finds ? batch : 0, session.heads, session.prefix, T, 1};
     const size_t pooled_shape[] = {want_tokens ? batch : 0, session.width, 1, 1, 1};
-    bool held = hold_state(batch) && hold_floats(&images, image_shape) &&
-                hold(&placements, size_times(batch, sizeof(vit_placement))) &&
-                hold_floats(&logits, logit_shape) && hold_floats(&attention, attention_shape) &&
-                hold_floats(&tokens, token_shape) && hold_floats(&pooled, pooled_shape) &&
-                hold_floats(&views, view_shape);
+    bool has_memory = hold_state(batch) && hold_floats(&images, image_shape) &&
+                      hold(&placements, size_times(batch, sizeof(vit_placement))) &&
+                      hold_floats(&logits, logit_shape) &&
+                      hold_floats(&attention, attention_shape) &&
+                      hold_floats(&tokens, token_shape) && hold_floats(&pooled, pooled_shape) &&
+                      hold_floats(&views, view_shape);
     session.images = images.data;
     session.placements = placements.data;
     session.logits = logits.data;
@@ -184,7 +185,7 @@ vit_status vitw_reserve(size_t batch, size_t layers, bool want_tokens) {
     session.tokens = tokens.data;
     session.pooled = pooled.data;
     session.views = views.data;
-    if (held) {
+    if (has_memory) {
         reserved.batch = batch;
         reserved.layers = layers;
         reserved.tokens = want_tokens;
@@ -224,14 +225,14 @@ vit_status vitw_run(size_t batch, bool want_attention, bool want_tokens) {
     if (batch > reserved.batch || layers > reserved.layers || want_tokens > reserved.tokens)
         return bad_call("expected a run that vitw_reserve made room for");
     bool finds = detections_of(vit_model_config(model));
-    bool seen =
+    bool has_views =
         want_tokens || (want_attention && session.depth && session.layers[session.depth - 1]);
     vit_taps taps = {
         .attention = want_attention ? session.attention : NULL,
         .attention_layers = session.layers,
         .tokens = want_tokens ? session.tokens : NULL,
         .pooled = want_tokens ? session.pooled : NULL,
-        .views = finds && session.depth && !seen ? session.views : NULL,
+        .views = finds && session.depth && !has_views ? session.views : NULL,
     };
     return run_status(vit_run(model, state, session.images, batch, session.logits, &taps));
 }

@@ -24,9 +24,9 @@ static float scales[2];
 static bool hold_floats(float **out, struct buffer *buffer, size_t a, size_t b, size_t c,
                         size_t d) {
     size_t count = size_times(size_times(a, b), size_times(c, d));
-    bool held = hold(buffer, size_times(count, sizeof(float)));
+    bool has_memory = hold(buffer, size_times(count, sizeof(float)));
     *out = buffer->data;
-    return held;
+    return has_memory;
 }
 
 static vit_status no_memory(void) {
@@ -95,9 +95,9 @@ vit_status vitw_force(size_t image, size_t S, bool attention) {
     return status ? status : vit_text_run(forced, words.ids, 1, S, words.logits, &taps);
 }
 
-/* The vit_written of the text. */
+/* The vit_text_output of the text. */
 static void show(void) {
-    const vit_written *r = vit_writer_result(writing);
+    const vit_text_output *r = vit_writer_result(writing);
     words.written = r->ids;
     words.p = r->p;
     words.count = r->count;
@@ -115,16 +115,16 @@ vit_status vitw_write(size_t image, size_t tokens, size_t beams, float temperatu
                       uint32_t seed, size_t prompt) {
     const vit_writing how = {tokens, beams, temperature, top_p, seed};
     const vit_model *model = session_model(&writing_uses);
-    const float *seen = session_tokens(image);
+    const float *image_tokens = session_tokens(image);
     writing = NULL;
-    if (!model || !seen || !has_ids(prompt))
+    if (!model || !image_tokens || !has_ids(prompt))
         return bad_call("expected an image whose tokens vitw_run has kept");
     size_t size = vit_writer_size(model, &how);
     if (size == 0 || prompt > tokens || !are_tokens(&model->config.decoder, prompt))
         return bad_call("expected a way to write that the model can follow");
     if (!hold(&writer, size)) return no_memory();
     vit_status status = vit_writer_init(&writing, writer.data, size, model, &how);
-    if (!status) status = vit_writer_begin(writing, seen, words.ids, prompt);
+    if (!status) status = vit_writer_begin(writing, image_tokens, words.ids, prompt);
     if (!status) show();
     return status == VIT_BAD_ARGUMENT ? bad_call("expected a first token: the model has no start")
                                       : status;

@@ -46,9 +46,9 @@ static vit_model *start;   /* the one that was fed, until vitt_recipe closes it 
 static vit_model *weights; /* as they stand when there is no run */
 static bool untouched;     /* they are the initial ones of `first_seed` */
 static uint64_t first_seed;
-static struct checkpoint_part opened[CHECKPOINT_PARTS]; /* of the open checkpoint */
-static const uint8_t *opened_bytes;
-static size_t opened_size;
+static struct checkpoint_part resume_parts[CHECKPOINT_PARTS]; /* of the open checkpoint */
+static const uint8_t *resume_bytes;
+static size_t resume_size;
 static struct data_set examples[PARTS], data; /* data: the run's own copy */
 static size_t room[PARTS];                    /* how many examples there is memory for */
 static size_t longest;                        /* tokens of the longest text so far */
@@ -194,7 +194,7 @@ static void put_label(uint8_t *to, const uint8_t *label, size_t size) {
 }
 
 /* Whether these bytes are classes or tokens of the model. */
-static bool known(const uint8_t *labels, size_t count) {
+static bool are_labels(const uint8_t *labels, size_t count) {
     const vit_config *c = &recipe.config;
     size_t most = c->decoder.depth ? c->decoder.vocabulary : c->classes;
     for (size_t i = 0; i < count; i++)
@@ -206,7 +206,7 @@ static bool known(const uint8_t *labels, size_t count) {
 vit_status vitt_add(size_t part, size_t size) {
     const vit_text_config *c = &recipe.config.decoder;
     size_t plane = training.rows * training.columns, least = c->depth ? 2 : 1;
-    if (size < least || size > label_size() || !known(training.label, size))
+    if (size < least || size > label_size() || !are_labels(training.label, size))
         return bad_call("expected a class or a text of the model");
     if (longest && size != longest && c->depth && c->padding == VIT_NO_TOKEN)
         return vit_fail(&module_error, VIT_BAD_ARGUMENT,
@@ -447,24 +447,26 @@ static const char NAME[] = "the checkpoint";
 /* Opens a checkpoint, whose bytes (size) stay until vitt_restore. A recipe follows, then
  * vitt_restore. */
 vit_status vitt_open(const uint8_t *bytes, size_t size) {
-    vit_status status = checkpoint_parts(opened, bytes, size, NAME, &module_error);
-    const struct checkpoint_part *model = &opened[CHECKPOINT_MODEL];
+    vit_status status = checkpoint_parts(resume_parts, bytes, size, NAME, &module_error);
+    const struct checkpoint_part *model = &resume_parts[CHECKPOINT_MODEL];
     if (!status)
         status = vit_open(&start, model->at, model->size, vit_kernels_training(), &module_error);
     if (status) return status;
-    opened_bytes = bytes;
-    opened_size = size;
+    resume_bytes = bytes;
+    resume_size = size;
     return VIT_OK;
 }
 
 static vit_status restore_examples(size_t validation) {
-    const uint8_t *images = opened[CHECKPOINT_IMAGES].at, *labels = opened[CHECKPOINT_LABELS].at;
-    size_t count = opened[CHECKPOINT_IMAGES].size / image_size();
-    size_t all = opened[CHECKPOINT_LABELS].size, size = count ? all / count : 0;
+    const uint8_t *images = resume_parts[CHECKPOINT_IMAGES].at,
+                  *labels = resume_parts[CHECKPOINT_LABELS].at;
+    size_t count = resume_parts[CHECKPOINT_IMAGES].size / image_size();
+    size_t all = resume_parts[CHECKPOINT_LABELS].size, size = count ? all / count : 0;
     bool text = recipe.config.decoder.depth > 0;
     bool fits = !count || (text ? size >= 2 && size <= label_size() : size == 1);
-    if (!fits || validation > count || count * image_size() != opened[CHECKPOINT_IMAGES].size ||
-        count * size != all || !known(labels, all))
+    if (!fits || validation > count ||
+        count * image_size() != resume_parts[CHECKPOINT_IMAGES].size || count * size != all ||
+        !are_labels(labels, all))
         return vit_fail(&module_error, VIT_BAD_FILE, "%s has other examples than its recipe", NAME);
     const size_t counts[PARTS] = {count - validation, validation};
     vit_status status = VIT_OK;
@@ -499,11 +501,11 @@ vit_status vitt_resume(const uint8_t *bytes, size_t size) {
 /* Restores the examples of the open checkpoint, of which the last `validation` are to validate
  * with, and its run, unless `epochs` is 0. */
 vit_status vitt_restore(size_t validation, size_t epochs, size_t seed_low, size_t seed_high) {
-    if (!opened_bytes) return bad_call("expected a checkpoint that is open, got none");
+    if (!resume_bytes) return bad_call("expected a checkpoint that is open, got none");
     vit_status status = restore_examples(validation);
     if (status || !epochs) return status;
     status = vitt_run(epochs, seed_low, seed_high);
     if (status) return status;
-    checkpoint_adopt(trainer_state(trainer), opened_bytes);
-    return vitt_resume(opened_bytes, opened_size);
+    checkpoint_adopt(trainer_state(trainer), resume_bytes);
+    return vitt_resume(resume_bytes, resume_size);
 }

@@ -258,7 +258,7 @@ static double write_pad(uint8_t *ids, const vit_model *model, const uint8_t *pix
     CHECK(!vit_writer_init(&writer, memory, size, model, &how), "no writer");
     vit_writer_begin(writer, tokens, NULL, 0);
     while (!vit_writer_result(writer)->done) vit_writer_step(writer);
-    const vit_written *r = vit_writer_result(writer);
+    const vit_text_output *r = vit_writer_result(writer);
     CHECK(!vit_text_init(&text, text_memory, text_size, model, VIT_DECODER, 1, TOKENS), "no text");
     vit_text_set_image(text, tokens);
     vit_text_run(text, r->ids, 1, r->count, logits, NULL);

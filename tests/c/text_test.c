@@ -341,7 +341,7 @@ static double log_probability(vit_text *text, const uint32_t *ids, size_t n, siz
 TEST("each token written greedily is the most probable one after those before it"){EACH_DECODER({
     const vit_writing how = {.tokens = S, .beams = 1, .top_p = 1};
     struct owned_writer w = write_all(model, &how, image);
-    const vit_written *r = vit_writer_result(w.writer);
+    const vit_text_output *r = vit_writer_result(w.writer);
     size_t V = c->vocabulary;
     float logits[S * 13], p[13];
     CHECK(r->ids[0] == c->start && r->count > 1, "%zu tokens", r->count);
@@ -371,8 +371,8 @@ TEST("the config's temperature changes how probable tokens are, and not which ar
             const vit_writing how = {.tokens = S, .beams = beams, .top_p = 1};
             struct owned_writer warm = write_all(models[0], &how, image),
                                 cold = write_all(models[1], &how, image);
-            const vit_written *a = vit_writer_result(warm.writer),
-                              *b = vit_writer_result(cold.writer);
+            const vit_text_output *a = vit_writer_result(warm.writer),
+                                  *b = vit_writer_result(cold.writer);
             float logits[S * 13], p[13];
             REQUIRE(a->count == b->count && !memcmp(a->ids, b->ids, a->count * sizeof *a->ids),
                     "other tokens");
@@ -423,7 +423,7 @@ TEST("enough beams find the text of the best mean logarithm among all texts") {
         search(owned.text, &whole->decoder, ids, 1, 5, &best, best_ids, &count);
         const vit_writing how = {.tokens = 5, .beams = 81, .top_p = 1};
         struct owned_writer w = write_all(model, &how, image);
-        const vit_written *r = vit_writer_result(w.writer);
+        const vit_text_output *r = vit_writer_result(w.writer);
         CHECK(r->count == count && !memcmp(r->ids, best_ids, count * sizeof *ids),
               "seed %zu: %zu tokens, not %zu", (size_t)seed, r->count, count);
         free(w.memory), free(owned.memory), free(image);

@@ -110,7 +110,7 @@ static void write_text(const vit_model *m, const float *image, size_t S, bool pl
     draw_ids(ids, prompt, c->vocabulary, seed);
     EXPECT(size && !vit_writer_init(&writer, memory, size, m, &how), "a writer");
     EXPECT(!vit_writer_begin(writer, image, ids, prompt), "a text's beginning");
-    const vit_written *w = vit_writer_result(writer);
+    const vit_text_output *w = vit_writer_result(writer);
     for (; !w->done; steps++) {
         vit_writer_step(writer);
         EXPECT(steps < S && w->count <= S, "%zu tokens, got %zu", S, w->count);
