@@ -19,8 +19,8 @@ static inline const char *file_at(const char *name) {
     return path;
 }
 
-/* Runs `vit …`. Until the next run `said` holds its output and its errors. */
-static char said[4096];
+/* Runs `vit …`. Until the next run `output` holds what it prints, errors too. */
+static char output[4096];
 
 __attribute__((format(printf, 1, 2))) static inline int vit(const char *format, ...) {
     char command[2048] = VIT " ";
@@ -29,11 +29,11 @@ __attribute__((format(printf, 1, 2))) static inline int vit(const char *format, 
     vsnprintf(command + strlen(command), 1024, format, arguments);
     va_end(arguments);
     strcat(command, " 2>&1");
-    FILE *output = popen(command, "r");
-    if (!output) exit(EXIT_FAILURE);
-    said[fread(said, 1, sizeof said - 1, output)] = '\0';
-    while (fgetc(output) != EOF) continue; /* reads the rest, so that the command can end */
-    int status = pclose(output);
+    FILE *pipe = popen(command, "r");
+    if (!pipe) exit(EXIT_FAILURE);
+    output[fread(output, 1, sizeof output - 1, pipe)] = '\0';
+    while (fgetc(pipe) != EOF) continue; /* reads the rest, so that the command can end */
+    int status = pclose(pipe);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
@@ -41,8 +41,8 @@ __attribute__((format(printf, 1, 2))) static inline int vit(const char *format, 
 #define CHECK_SAYS(call, code, words)                                                              \
     do {                                                                                           \
         int code_ = (call);                                                                        \
-        CHECK(code_ == (code) && strstr(said, words), "not %d with \"%s\" but %d: %s", code,       \
-              words, code_, said);                                                                 \
+        CHECK(code_ == (code) && strstr(output, words), "not %d with \"%s\" but %d: %s", code,     \
+              words, code_, output);                                                               \
     } while (0)
 
 /* Writes an IDX file of `count` square images of that side, or of labels if it is 0. */

@@ -31,8 +31,8 @@ static void put_images(void) {
     struct owned_state s = new_state(model, COUNT);
     CHECK(!vit_run(model, s.state, images, COUNT, logits, NULL), "the model does not run");
     for (size_t i = 0; i < COUNT; i++) {
-        size_t told = largest_logit(logits + i * CLASSES, CLASSES);
-        labels[i] = (uint8_t)((told + (i < SKIPPED || i % 7 == 0)) % CLASSES);
+        size_t class = largest_logit(logits + i * CLASSES, CLASSES);
+        labels[i] = (uint8_t)((class + (i < SKIPPED || i % 7 == 0)) % CLASSES);
     }
     put_idx("images.idx", COUNT, EDGE, pixels);
     put_idx("labels.idx", COUNT, 0, labels);
@@ -89,8 +89,8 @@ static void check_only_keys_added(const char *origin, const char *out) {
 /* ---- vit calibrate ------------------------------------------------------ */
 
 /* How many right and wrong answers the command counted. */
-static bool told_answers(size_t *right, size_t *wrong) {
-    const char *line = strstr(said, "uncertain below");
+static bool scan_answers(size_t *right, size_t *wrong) {
+    const char *line = strstr(output, "uncertain below");
     return line && sscanf(line,
                           "uncertain below: %*f, which is %*u of %zu right answers and %*u "
                           "of %zu wrong ones",
@@ -99,25 +99,25 @@ static bool told_answers(size_t *right, size_t *wrong) {
 
 TEST("vit calibrate uses only the images that --first and --count name") {
     const char *out = file_at("part.safetensors"), *whole = file_at("whole.safetensors");
-    REQUIRE(calibrate(MODEL, out, "--first 40 --count 260") == 0, "%s", said);
-    REQUIRE(calibrate(MODEL, whole, "--first=40") == 0, "%s", said);
+    REQUIRE(calibrate(MODEL, out, "--first 40 --count 260") == 0, "%s", output);
+    REQUIRE(calibrate(MODEL, whole, "--first=40") == 0, "%s", output);
     CHECK(same_files(out, whole), "--count 260 differs from all that follow");
-    REQUIRE(calibrate(MODEL, whole, "") == 0, "%s", said);
+    REQUIRE(calibrate(MODEL, whole, "") == 0, "%s", output);
     CHECK(!same_files(out, whole), "the first 40 images make no difference");
-    REQUIRE(calibrate(MODEL, whole, "--first 40 --threads 3") == 0, "%s", said);
+    REQUIRE(calibrate(MODEL, whole, "--first 40 --threads 3") == 0, "%s", output);
     CHECK(same_files(out, whole), "threads make a difference");
 }
 
 TEST("vit calibrate replaces earlier numbers, writes over its own model, and takes int8 models") {
     const char *once = file_at("once.safetensors"), *again = file_at("again.safetensors");
-    REQUIRE(calibrate(MODEL, once, "--first 40 --accept 1") == 0, "%s", said);
-    REQUIRE(calibrate(MODEL, again, "--accept 0.5") == 0, "%s", said);
+    REQUIRE(calibrate(MODEL, once, "--first 40 --accept 1") == 0, "%s", output);
+    REQUIRE(calibrate(MODEL, again, "--accept 0.5") == 0, "%s", output);
     CHECK(!same_files(once, again), "--accept makes no difference");
-    REQUIRE(calibrate(again, again, "--first 40 --accept 1") == 0, "%s", said);
+    REQUIRE(calibrate(again, again, "--first 40 --accept 1") == 0, "%s", output);
     CHECK(same_files(once, again), "a trace of the earlier numbers is left");
     const char *int8 = file_at("int8.safetensors"), *out = file_at("int8-out.safetensors");
     vit("quantize --model %s --out %s", MODEL, int8);
-    REQUIRE(calibrate(int8, out, "--first 40") == 0, "%s", said);
+    REQUIRE(calibrate(int8, out, "--first 40") == 0, "%s", output);
     check_only_keys_added(int8, out);
     vit("quantize --model %s --out %s", once, int8);
     vit_model *before = read_model(once), *after = read_model(int8);
@@ -141,8 +141,8 @@ TEST("vit calibrate keeps a config's escapes, UTF-8 and unknown keys") {
     free(f.bytes);
     int code = vit("calibrate --model %s --out %s --images %s --labels %s", model, out,
                    file_at("4x4.idx"), file_at("two.idx"));
-    REQUIRE(code == 0, "%d: %s", code, said);
-    CHECK(strstr(said, "temperature: 1.0000\n"), "equal logits: %s", said);
+    REQUIRE(code == 0, "%d: %s", code, output);
+    CHECK(strstr(output, "temperature: 1.0000\n"), "equal logits: %s", output);
     struct parts a = parts_of(model), b = parts_of(out);
     const char *added = strstr(b.header, ",\\\"temperature\\\":1,\\\"uncertain_below\\\":0.5}\"");
     CHECK(added && !strncmp(a.header, b.header, (size_t)(added - b.header)), "%.900s", b.header);
@@ -170,8 +170,8 @@ TEST("vit calibrate refuses wrong options and files with a message, and writes n
     };
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
         int code = calibrate(MODEL, out, BAD[i].more);
-        CHECK(code == BAD[i].code && strstr(said, BAD[i].says), "%s: %d: %s", BAD[i].more, code,
-              said);
+        CHECK(code == BAD[i].code && strstr(output, BAD[i].says), "%s: %d: %s", BAD[i].more, code,
+              output);
     }
     CHECK_SAYS(calibrate(file_at("none"), out, ""), 1, "No such file");
     CHECK_SAYS(calibrate(MODEL, file_at("none/x"), "--first 40"), 1, "cannot be written");
@@ -187,29 +187,29 @@ TEST("vit calibrate refuses wrong options and files with a message, and writes n
 /* ---- Other commands ----------------------------------------------------- */
 
 static const char *last_line(void) {
-    size_t n = strlen(said);
-    if (n) said[n - 1] = '\0';
-    const char *line = strrchr(said, '\n');
-    return line ? line + 1 : said;
+    size_t n = strlen(output);
+    if (n) output[n - 1] = '\0';
+    const char *line = strrchr(output, '\n');
+    return line ? line + 1 : output;
 }
 
 TEST("vit eval prints the calibration error at the model's temperature, and the accuracy last") {
     const char *out = file_at("evaluated.safetensors");
     float errors[2], before, after, losses[2];
-    REQUIRE(calibrate(MODEL, out, "") == 0, "%s", said);
-    REQUIRE(sscanf(strstr(said, "calibration"), "calibration error: %f before, %f", &before,
+    REQUIRE(calibrate(MODEL, out, "") == 0, "%s", output);
+    REQUIRE(sscanf(strstr(output, "calibration"), "calibration error: %f before, %f", &before,
                    &after) == 2,
-            "%s", said);
+            "%s", output);
     for (int i = 0; i < 2; i++) {
         vit("eval --model %s --images %s --labels %s", i ? out : MODEL, file_at("images.idx"),
             file_at("labels.idx"));
-        const char *line = strstr(said, "loss: ");
+        const char *line = strstr(output, "loss: ");
         REQUIRE(line && sscanf(line, "loss: %f\ncalibration error: %f\naccuracy: ", &losses[i],
                                &errors[i]) == 2,
-                "%s", said);
+                "%s", output);
         CHECK(!strncmp(last_line(), "accuracy: ", strlen("accuracy: ")), "%s", last_line());
     }
-    CHECK(errors[0] == before && errors[1] == after, "%g, %g; vit calibrate said %g, %g",
+    CHECK(errors[0] == before && errors[1] == after, "%g, %g; vit calibrate printed %g, %g",
           (double)errors[0], (double)errors[1], (double)before, (double)after);
     CHECK(losses[1] < losses[0], "a loss of %g before, %g after", (double)losses[0],
           (double)losses[1]);
@@ -306,18 +306,18 @@ TEST("vit calibrate of a decoder makes its texts' probabilities honest, as vit e
     float temperature, threshold, errors[2], tokens[2];
     size_t right, right_below, wrong, wrong_below, below[2] = {0};
     put_pads(model, pixels, texts);
-    REQUIRE(calibrate_writer(out, "--accept 0.9") == 0, "%s", said);
+    REQUIRE(calibrate_writer(out, "--accept 0.9") == 0, "%s", output);
     REQUIRE(
-        sscanf(said,
+        sscanf(output,
                "temperature: %f\ncalibration error of texts: %f before, %f after\n"
                "calibration error of tokens: %f before, %f after\nuncertain below: %f, which is "
                "%zu of %zu right answers and %zu of %zu wrong ones",
                &temperature, &errors[0], &errors[1], &tokens[0], &tokens[1], &threshold,
                &right_below, &right, &wrong_below, &wrong) == 10,
-        "%s", said);
+        "%s", output);
     check_only_keys_added(model_file, out);
     CHECK(right == PADS - PADS / 3 && wrong == PADS / 3, "%zu right, %zu wrong", right, wrong);
-    CHECK(errors[1] < errors[0] && tokens[1] < tokens[0], "no better: %s", said);
+    CHECK(errors[1] < errors[0] && tokens[1] < tokens[0], "no better: %s", output);
     for (size_t after = 0; after < 2; after++) {
         struct reliability measured = {0};
         for (size_t i = 0; i < PADS; i++) {
@@ -329,12 +329,12 @@ TEST("vit calibrate of a decoder makes its texts' probabilities honest, as vit e
         float by_eval = NAN;
         vit("eval --model %s --images %s --labels %s", after ? out : model_file,
             file_at("pads.idx"), file_at("texts.idx"));
-        const char *line = strstr(said, "calibration error: ");
+        const char *line = strstr(output, "calibration error: ");
         if (line) sscanf(line, "calibration error: %f", &by_eval);
         CHECK(errors[after] == by_eval && fabs(calibration_error(&measured) - by_eval) < 1e-4,
               "%g, %g by eval, %g by hand", (double)errors[after], (double)by_eval,
               calibration_error(&measured));
-        CHECK(!after == !strstr(said, "uncertain: "), "%s", said);
+        CHECK(!after == !strstr(output, "uncertain: "), "%s", output);
     }
     CHECK(below[0] == right_below && below[1] == wrong_below && right_below <= right / 10,
           "%zu and %zu are below, not %zu and %zu", below[0], below[1], right_below, wrong_below);
@@ -347,10 +347,10 @@ TEST("vit calibrate of a decoder uses only the texts that --first and --count na
     const char *out = file_at("some.safetensors"), *other = file_at("others.safetensors");
     vit_model *model = new_writer();
     put_pads(model, pixels, texts);
-    REQUIRE(calibrate_writer(out, "--first 10 --count 200") == 0, "%s", said);
-    REQUIRE(calibrate_writer(other, "--first 10 --threads 3") == 0, "%s", said);
+    REQUIRE(calibrate_writer(out, "--first 10 --count 200") == 0, "%s", output);
+    REQUIRE(calibrate_writer(other, "--first 10 --threads 3") == 0, "%s", output);
     CHECK(same_files(out, other), "--count or threads make a difference");
-    REQUIRE(calibrate_writer(other, "") == 0, "%s", said);
+    REQUIRE(calibrate_writer(other, "") == 0, "%s", output);
     CHECK(!same_files(out, other), "the first 10 texts make no difference");
     static const struct {
         const char *more, *says;
@@ -359,8 +359,8 @@ TEST("vit calibrate of a decoder uses only the texts that --first and --count na
                {"--strokes x", "--strokes: expected a model that classifies"}};
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++)
         CHECK(calibrate_writer(file_at("none-of-it"), BAD[i].more) == 1 &&
-                  strstr(said, BAD[i].says),
-              "%s: %s", BAD[i].more, said);
+                  strstr(output, BAD[i].says),
+              "%s: %s", BAD[i].more, output);
     CHECK(!exists(file_at("none-of-it")), "something is written");
     vit_close(model);
 }
@@ -394,7 +394,7 @@ static int calibrate_stem(const char *out, const char *strokes, const char *more
 static float error_by_eval(const char *model, const char *strokes, const char *points) {
     float error = NAN;
     vit("eval --model %s --strokes %s --writers validation --points %s", model, strokes, points);
-    const char *line = strstr(said, "calibration error: ");
+    const char *line = strstr(output, "calibration error: ");
     if (line) sscanf(line, "calibration error: %f", &error);
     return error;
 }
@@ -406,17 +406,17 @@ TEST("vit calibrate --points prints the errors that vit eval measures on whole a
     const char *strokes = put_strokes("corners.jsonl", 1), *out = file_at("cut.safetensors");
     float errors[3][2];
     size_t right, wrong;
-    REQUIRE(calibrate_stem(out, strokes, "--points 0.5,0.8") == 0, "%s", said);
-    CHECK(strstr(said, "calibration error of images: "), "%s", said);
+    REQUIRE(calibrate_stem(out, strokes, "--points 0.5,0.8") == 0, "%s", output);
+    CHECK(strstr(output, "calibration error of images: "), "%s", output);
     for (size_t i = 0; i < 3; i++) {
         char start[64];
         snprintf(start, sizeof start, "calibration error of %s: ", KINDS[i].name);
-        const char *line = strstr(said, start);
+        const char *line = strstr(output, start);
         REQUIRE(line && sscanf(line + strlen(start), "%f before, %f after", &errors[i][0],
                                &errors[i][1]) == 2,
-                "%s: %s", start, said);
+                "%s: %s", start, output);
     }
-    REQUIRE(told_answers(&right, &wrong), "%s", said);
+    REQUIRE(scan_answers(&right, &wrong), "%s", output);
     CHECK(right + wrong == 2 + 30, "cut drawings make no threshold: %zu, %zu", right, wrong);
     for (size_t i = 0; i < 3; i++)
         for (size_t after = 0; after < 2; after++) {
@@ -426,9 +426,9 @@ TEST("vit calibrate --points prints the errors that vit eval measures on whole a
         }
 }
 
-static double temperature_said(void) {
+static double printed_temperature(void) {
     double temperature = NAN;
-    sscanf(said, "temperature: %lf", &temperature);
+    sscanf(output, "temperature: %lf", &temperature);
     return temperature;
 }
 
@@ -436,15 +436,17 @@ TEST("vit calibrate weighs each kind of sample alike, cut drawings too") {
     const char *once = put_strokes("once.jsonl", 1), *thrice = put_strokes("thrice.jsonl", 3);
     const char *out = file_at("weighed.safetensors");
     double whole, cut;
-    REQUIRE(calibrate_stem(out, once, "") == 0, "%s", said);
-    whole = temperature_said();
-    REQUIRE(calibrate_stem(out, thrice, "") == 0, "%s", said);
-    CHECK(within(temperature_said(), whole, 1e-4), "%g, and %g thrice", whole, temperature_said());
-    REQUIRE(calibrate_stem(out, once, "--points 0.7") == 0, "%s", said);
-    cut = temperature_said();
+    REQUIRE(calibrate_stem(out, once, "") == 0, "%s", output);
+    whole = printed_temperature();
+    REQUIRE(calibrate_stem(out, thrice, "") == 0, "%s", output);
+    CHECK(within(printed_temperature(), whole, 1e-4), "%g, and %g thrice", whole,
+          printed_temperature());
+    REQUIRE(calibrate_stem(out, once, "--points 0.7") == 0, "%s", output);
+    cut = printed_temperature();
     CHECK(fabs(cut - whole) > 0.01, "--points makes no difference: %g", cut);
-    REQUIRE(calibrate_stem(out, thrice, "--points=0.7") == 0, "%s", said);
-    CHECK(within(temperature_said(), cut, 1e-4), "%g, and %g thrice", cut, temperature_said());
+    REQUIRE(calibrate_stem(out, thrice, "--points=0.7") == 0, "%s", output);
+    CHECK(within(printed_temperature(), cut, 1e-4), "%g, and %g thrice", cut,
+          printed_temperature());
 }
 
 TEST("vit calibrate refuses wrong --points with a message, and writes nothing") {
@@ -466,13 +468,13 @@ TEST("vit calibrate refuses wrong --points with a message, and writes nothing") 
         char more[64];
         snprintf(more, sizeof more, "--points '%s'", BAD[i]);
         int code = calibrate_stem(out, strokes, more);
-        CHECK(code == 1 && strstr(said, "at most 8 shares above 0 and below 1") &&
-                  strstr(said, BAD[i]),
-              "%s: %d: %s", BAD[i], code, said);
+        CHECK(code == 1 && strstr(output, "at most 8 shares above 0 and below 1") &&
+                  strstr(output, BAD[i]),
+              "%s: %d: %s", BAD[i], code, output);
     }
     CHECK_SAYS(calibrate(MODEL, out, "--points 0.5"), 1,
                "--points: expected --strokes FILE with it");
-    CHECK(calibrate_stem(out, strokes, "--points ''") == 2, "an empty value: %s", said);
+    CHECK(calibrate_stem(out, strokes, "--points ''") == 2, "an empty value: %s", output);
     CHECK(!exists(out), "something is written");
 }
 
@@ -484,8 +486,8 @@ TEST("vit calibrate --strokes counts only the drawings of the writers for valida
                 "{\"label\": 1, \"writer\": %d, \"strokes\": [[[3, 200], [0, 0]]]}\n", writer);
     put_file(file_at("ones.jsonl"), text, strlen(text));
     snprintf(more, sizeof more, "--strokes %s", file_at("ones.jsonl"));
-    REQUIRE(calibrate(MODEL, file_at("calibrated.safetensors"), more) == 0, "%s", said);
-    REQUIRE(told_answers(&right, &wrong), "%s", said);
+    REQUIRE(calibrate(MODEL, file_at("calibrated.safetensors"), more) == 0, "%s", output);
+    REQUIRE(scan_answers(&right, &wrong), "%s", output);
     CHECK(right + wrong == COUNT + 2, "writers 4 and 14: %zu and %zu answers", right, wrong);
     CHECK_SAYS(calibrate(MODEL, file_at("calibrated.safetensors"), "--strokes /nowhere"), 1,
                "No such file");

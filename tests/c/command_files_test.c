@@ -41,13 +41,13 @@ TEST("--out keeps the mode of the file that it replaces, and gives a new file th
     const char *out = file_at("mode.safetensors");
     static const mode_t modes[] = {0600, 0644, 0640, 0400};
     mode_t before = umask(027);
-    CHECK(vit("quantize --model %s --out %s", MODEL, out) == 0, "%s", said);
+    CHECK(vit("quantize --model %s --out %s", MODEL, out) == 0, "%s", output);
     umask(before);
     CHECK(mode_of(out) == (S_IFREG | 0640), "new: %o", mode_of(out));
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         put_text(out, "old");
         chmod(out, modes[i]);
-        CHECK(vit("quantize --model %s --out %s", MODEL, out) == 0, "%s", said);
+        CHECK(vit("quantize --model %s --out %s", MODEL, out) == 0, "%s", output);
         CHECK(mode_of(out) == (S_IFREG | modes[i]), "%o: %o", modes[i], mode_of(out));
         CHECK(same_files(out, quantized), "%o: another file", modes[i]);
         chmod(out, 0600);
@@ -60,7 +60,7 @@ TEST("if --out is a link, the link stays and its target is written") {
     mkdir(file_at("far"), 0700);
     put_text(file_at("far/target.safetensors"), "old");
     REQUIRE(!symlink("far/target.safetensors", link), "no link");
-    CHECK(vit("quantize --model %s --out %s", MODEL, link) == 0, "%s", said);
+    CHECK(vit("quantize --model %s --out %s", MODEL, link) == 0, "%s", output);
     CHECK(S_ISLNK(mode_of(link)), "the link is gone");
     CHECK(same_files(file_at("far/target.safetensors"), quantized), "the target is another");
     REQUIRE(!symlink("far/none.safetensors", nothing), "no link");
@@ -74,14 +74,14 @@ TEST("a .part file that is a link is not followed, and a killed run's .part file
     const char *victim = file_at("victim");
     put_text(victim, "precious");
     REQUIRE(!symlink(victim, part), "no link");
-    CHECK(vit("quantize --model %s --out %s", MODEL, out) == 0, "%s", said);
+    CHECK(vit("quantize --model %s --out %s", MODEL, out) == 0, "%s", output);
     CHECK(holds(victim, "precious"), "the victim was written through a link");
     CHECK(same_files(out, quantized) && !mode_of(part), "another file, or a part is left");
     REQUIRE(!link(victim, part), "no hard link");
-    CHECK(vit("quantize --model %s --out %s", MODEL, out) == 0, "%s", said);
+    CHECK(vit("quantize --model %s --out %s", MODEL, out) == 0, "%s", output);
     CHECK(holds(victim, "precious"), "the victim was written through a hard link");
     put_text(part, "half a mod");
-    CHECK(vit("quantize --model %s --out %s", MODEL, out) == 0, "%s", said);
+    CHECK(vit("quantize --model %s --out %s", MODEL, out) == 0, "%s", output);
     CHECK(same_files(out, quantized) && !mode_of(part), "another file, or a part is left");
     put_text(out, "old");
     mkdir(part, 0700);
@@ -94,7 +94,7 @@ TEST("a .part file that is a link is not followed, and a killed run's .part file
 TEST("if --out is a device or a pipe, it is written to and not replaced") {
     quantize_once();
     int code = vit("quantize --model %s --out /proc/self/fd/3 3>/dev/null", MODEL);
-    CHECK(code == 0, "%d: %s", code, said);
+    CHECK(code == 0, "%d: %s", code, output);
     CHECK_SAYS(vit("quantize --model %s --out /proc/self/fd/3 3>/dev/full", MODEL), 1,
                "No space left");
     const char *pipe = file_at("fifo"), *copy = file_at("copy");
@@ -102,7 +102,7 @@ TEST("if --out is a device or a pipe, it is written to and not replaced") {
     CHECK(vit("bench --help >/dev/null; { cat %s > %s & } ; " VIT
               " quantize --model %s --out %s; wait",
               pipe, copy, MODEL, pipe) == 0,
-          "%s", said);
+          "%s", output);
     CHECK(S_ISFIFO(mode_of(pipe)), "the pipe is gone");
     CHECK(same_files(copy, quantized), "other bytes came through the pipe");
 }
@@ -112,15 +112,15 @@ TEST("if --out is standard output, it gets only the model's bytes, behind any ea
     const char *copy = file_at("stdout");
     CHECK(vit("quantize --model %s --out /proc/self/fd/1 2>/dev/null | cat > %s; true", MODEL,
               copy) == 0,
-          "%s", said);
-    CHECK(same_files(copy, quantized), "a pipe: %s", said);
+          "%s", output);
+    CHECK(same_files(copy, quantized), "a pipe: %s", output);
     CHECK(vit("quantize --model %s --out /proc/self/fd/1 2>/dev/null > %s; true", MODEL, copy) == 0,
-          "%s", said);
-    CHECK(same_files(copy, quantized), "a file: %s", said);
+          "%s", output);
+    CHECK(same_files(copy, quantized), "a file: %s", output);
     put_text(copy, "before");
     CHECK(vit("quantize --model %s --out /proc/self/fd/1 2>/dev/null >> %s; true", MODEL, copy) ==
               0,
-          "%s", said);
+          "%s", output);
     size_t size;
     uint8_t *bytes = bytes_of(copy, &size);
     CHECK(size > 6 && !memcmp(bytes, "before", 6), "the earlier bytes are gone");
@@ -138,14 +138,14 @@ TEST("a write that fails half-way leaves the old file and no .part file") {
 }
 
 TEST("a model that would not open is not written, and the old file stays") {
-    const char *out = file_at("kept.safetensors");
+    const char *out = file_at("old.safetensors");
     vit_error why = {""};
     put_text(out, "old");
     struct file f = file_of(CONFIG);
     f.bytes[f.size - 1] = 0x7f, f.bytes[f.size - 2] = 0xc0; /* NaN */
     CHECK_FAILS(write_model(out, f.bytes, f.size, &why), VIT_BAD_TENSOR, "not written");
     CHECK(strstr(why.text, "NaN"), "%s", why.text);
-    CHECK(holds(out, "old") && !exists(file_at("kept.safetensors.part")), "something is written");
+    CHECK(holds(out, "old") && !exists(file_at("old.safetensors.part")), "something is written");
     f.bytes[f.size - 1] = 0x3f;
     CHECK(!write_model(out, f.bytes, f.size, &why) && !holds(out, "old"), "%s", why.text);
     free(f.bytes);
@@ -172,7 +172,7 @@ TEST("vit quantize turns a model that pools by attention, also in place, into on
     put_file(model, bytes, size);
     free(bytes);
     vit_close(opened);
-    REQUIRE(vit("quantize --model %s --out %s", model, model) == 0, "%s", said);
+    REQUIRE(vit("quantize --model %s --out %s", model, model) == 0, "%s", output);
     opened = read_model(model);
     CHECK(opened && vit_model_config(opened)->int8, "it is not int8");
     vit_close(opened);

@@ -20,8 +20,8 @@ static double seconds_of_runs(void) {
 }
 
 /* Runs `vit` and checks that it refuses with `words`, in little time and memory. */
-__attribute__((format(printf, 2, 3))) static void refused(const char *words, const char *format,
-                                                          ...) {
+__attribute__((format(printf, 2, 3))) static void check_refusal(const char *words,
+                                                                const char *format, ...) {
     char line[1024];
     va_list arguments;
     va_start(arguments, format);
@@ -32,7 +32,7 @@ __attribute__((format(printf, 2, 3))) static void refused(const char *words, con
     double seconds = seconds_of_runs() - before;
     struct rusage use;
     getrusage(RUSAGE_CHILDREN, &use);
-    CHECK((code == 1 || code == 2) && strstr(said, words), "%s: %d: %s", line, code, said);
+    CHECK((code == 1 || code == 2) && strstr(output, words), "%s: %d: %s", line, code, output);
     CHECK(seconds < 2, "%s: took %g s", line, seconds);
     CHECK(use.ru_maxrss < MOST_KILOBYTES, "%s: took %ld kB", line, use.ru_maxrss);
 }
@@ -76,13 +76,14 @@ TEST("a model without a head is refused by the commands that need one, and by no
     put_data(4, 2);
     const char *images = file_at("images.idx"), *labels = file_at("labels.idx");
     const char *head = "expected a model with a head";
-    refused(head, "eval --model %s --images %s --labels %s --confusion", model, images, labels);
-    refused(head, "eval --model %s --strokes %s", model, images);
-    refused(head, "calibrate --model %s --out %s --images %s --labels %s", model,
-            file_at("out.safetensors"), images, labels);
-    refused(head, "bench --model %s --only model", model);
+    check_refusal(head, "eval --model %s --images %s --labels %s --confusion", model, images,
+                  labels);
+    check_refusal(head, "eval --model %s --strokes %s", model, images);
+    check_refusal(head, "calibrate --model %s --out %s --images %s --labels %s", model,
+                  file_at("out.safetensors"), images, labels);
+    check_refusal(head, "bench --model %s --only model", model);
     const char *out = file_at("headless-int8.safetensors");
-    CHECK(vit("quantize --model %s --out %s", model, out) == 0, "quantize: %s", said);
+    CHECK(vit("quantize --model %s --out %s", model, out) == 0, "quantize: %s", output);
 }
 
 TEST("vit takes a model without labels, and refuses labels that a model lacks") {
@@ -92,8 +93,8 @@ TEST("vit takes a model without labels, and refuses labels that a model lacks") 
     CHECK_SAYS(vit("eval --confusion --model %s --images %s --labels %s", model, images, labels), 0,
                "accuracy: 1.0000 (4/4)");
     put_data(4, 3);
-    refused("label 2; the model has 2 classes", "eval --model %s --images %s --labels %s", model,
-            images, labels);
+    check_refusal("label 2; the model has 2 classes", "eval --model %s --images %s --labels %s",
+                  model, images, labels);
 }
 
 TEST("vit refuses pixels if the config does not say how to prepare them, and to count answers that "
@@ -103,13 +104,13 @@ TEST("vit refuses pixels if the config does not say how to prepare them, and to 
     const char *images = file_at("images.idx"), *labels = file_at("labels.idx");
     const char *prepare = "\"prepare\":{\"kind\":\"digit\"}";
     const char *model = put_config("unknown.safetensors", prepare, "\"prepare\":null");
-    refused("no `prepare` that says how", "eval --model %s --images %s --labels %s", model, images,
-            labels);
+    check_refusal("no `prepare` that says how", "eval --model %s --images %s --labels %s", model,
+                  images, labels);
     model = put_config("values.safetensors", prepare, "\"problem_type\":\"regression\"");
     const char *why = "expected a model whose problem_type is single_label_classification";
-    refused(why, "eval --model %s --images %s --labels %s", model, images, labels);
-    refused(why, "calibrate --model %s --out %s --images %s --labels %s", model,
-            file_at("out.safetensors"), images, labels);
+    check_refusal(why, "eval --model %s --images %s --labels %s", model, images, labels);
+    check_refusal(why, "calibrate --model %s --out %s --images %s --labels %s", model,
+                  file_at("out.safetensors"), images, labels);
 }
 
 TEST("a device, a folder or an empty pipe is refused as a model at once") {
@@ -117,12 +118,12 @@ TEST("a device, a folder or an empty pipe is refused as a model at once") {
                               "calibrate --out x --images x --labels x --model",
                               "quantize --out x --model"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        refused("expected a file or a pipe, got a device", "%s /dev/zero", commands[i]);
-        refused("expected a file or a pipe, got a directory", "%s %s", commands[i],
-                scratch_path(""));
+        check_refusal("expected a file or a pipe, got a device", "%s /dev/zero", commands[i]);
+        check_refusal("expected a file or a pipe, got a directory", "%s %s", commands[i],
+                      scratch_path(""));
     }
-    refused("got a device", "quantize --out x --model /dev/urandom");
-    refused("/dev/stdin", "quantize --out x --model /dev/stdin < /dev/null");
+    check_refusal("got a device", "quantize --out x --model /dev/urandom");
+    check_refusal("/dev/stdin", "quantize --out x --model /dev/stdin < /dev/null");
 }
 
 /* Runs `vit` behind a pipe. */
@@ -140,7 +141,7 @@ TEST("an endless pipe is read only as far as its header announces") {
              file_at("piped.safetensors"));
     CHECK_SAYS(vit_fed("cat /dev/zero", arguments), 1, "not a JSON object");
     int code = vit_fed("cat /dev/urandom", arguments);
-    CHECK(code == 1, "chance: %d: %s", code, said);
+    CHECK(code == 1, "chance: %d: %s", code, output);
     snprintf(feeder, sizeof feeder, "cat %s", good);
     CHECK_SAYS(vit_fed(feeder, arguments), 0, "bytes instead of");
     snprintf(feeder, sizeof feeder, "cat %s /dev/zero", good);
@@ -154,19 +155,19 @@ TEST("an endless pipe is read only as far as its header announces") {
 
 /* ---- Names and labels --------------------------------------------------- */
 
-/* Checks that nothing in `said` steers a terminal, and that it has `lines` lines. */
+/* Checks that nothing in `output` steers a terminal, and that it has `lines` lines. */
 static void check_plain(const char *what, size_t lines) {
     size_t ends = 0;
-    for (const char *p = said; *p; p++) {
+    for (const char *p = output; *p; p++) {
         unsigned char c = (unsigned char)*p;
         ends += c == '\n';
         if (!strncmp(p, "\xc3\xa9", 2) || !strncmp(p, "\xe2\x80\xa6", 3))
             p += c == 0xe2 ? 2 : 1; /* é, … */
         else
             CHECK((c >= 0x20 && c < 0x7f) || c == '\n' || c == '\t', "%s: byte %02x in: %s", what,
-                  c, said);
+                  c, output);
     }
-    CHECK(ends == lines, "%s: %zu lines: %s", what, ends, said);
+    CHECK(ends == lines, "%s: %zu lines: %s", what, ends, output);
 }
 
 TEST("labels, names and messages are printed without bytes that forge lines or steer terminals") {
@@ -177,9 +178,11 @@ TEST("labels, names and messages are printed without bytes that forge lines or s
     put_data(4, 2);
     int code = vit("eval --confusion --model %s --images %s --labels %s", model,
                    file_at("images.idx"), file_at("labels.idx"));
-    CHECK(code == 0 && strstr(said, "\\u202e\\u2028\\u2066\\u200e\\u061c\\u000d\\xff\\xc0\\xaf\t"),
-          "%s", said);
-    CHECK(strstr(said, "7\\u000a3: 100 %\\u001b[2J\\u0007\\u009b\\u007f\\u00091.0"), "%s", said);
+    CHECK(code == 0 &&
+              strstr(output, "\\u202e\\u2028\\u2066\\u200e\\u061c\\u000d\\xff\\xc0\\xaf\t"),
+          "%s", output);
+    CHECK(strstr(output, "7\\u000a3: 100 %\\u001b[2J\\u0007\\u009b\\u007f\\u00091.0"), "%s",
+          output);
     check_plain("eval", 7);
     const char *name = file_at("\x1b[2J\n\xc3\xa9.safetensors");
     put_file(name, "", 0);
@@ -198,6 +201,6 @@ TEST("labels, names and messages are printed without bytes that forge lines or s
     strcpy(renamed, replaced(header, "head.bias", "\\u001b[2J\\nfake: 1\xc2\x85"));
     CHECK(vit("quantize --out x --model %s",
               put_model("name.safetensors", pack_file(renamed, size))) == 1,
-          "%s", said);
+          "%s", output);
     check_plain("a tensor's name", 1);
 }

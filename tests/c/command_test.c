@@ -16,11 +16,11 @@ static off_t size_of(const char *path) {
 TEST("vit quantize writes an int8 model with the same config, and prints the sizes") {
     const char *out = file_at("int8.safetensors");
     int code = vit("quantize --model %s --out %s", MODEL, out);
-    REQUIRE(code == 0, "exit code %d: %s", code, said);
+    REQUIRE(code == 0, "exit code %d: %s", code, output);
     char sizes[128];
     snprintf(sizes, sizeof sizes, "%lld bytes instead of %lld", (long long)size_of(out),
              (long long)size_of(MODEL));
-    CHECK(strstr(said, sizes), "expected %s in: %s", sizes, said);
+    CHECK(strstr(output, sizes), "expected %s in: %s", sizes, output);
     CHECK(!exists(file_at("int8.safetensors.part")), "a part is left");
     vit_model *model = read_model(out), *origin = read_model(MODEL);
     size_t size, origin_size;
@@ -39,13 +39,13 @@ TEST("vit quantize writes the same bytes every time, also over its own model") {
     const char *out = file_at("again.safetensors"), *self = file_at("self.safetensors");
     vit("quantize --model %s --out %s", MODEL, file_at("int8.safetensors"));
     int code = vit("quantize --model=%s --out=%s", MODEL, out);
-    CHECK(code == 0 && same_files(out, file_at("int8.safetensors")), "%d: %s", code, said);
+    CHECK(code == 0 && same_files(out, file_at("int8.safetensors")), "%d: %s", code, output);
     size_t size;
     uint8_t *bytes = bytes_of(MODEL, &size);
     put_file(self, bytes, size);
     free(bytes);
     code = vit("quantize --model %s --out %s", self, self);
-    CHECK(code == 0 && same_files(out, self), "in place: %d: %s", code, said);
+    CHECK(code == 0 && same_files(out, self), "in place: %d: %s", code, output);
 }
 
 TEST("the shipped int8 model has the bytes that vit quantize makes of the shipped float model") {
@@ -54,7 +54,7 @@ TEST("the shipped int8 model has the bytes that vit quantize makes of the shippe
     const char *out = file_at("digits.safetensors");
     snprintf(want, sizeof want, "%s-int8.safetensors", WEIGHTS);
     int code = vit("quantize --model %s.safetensors --out %s", WEIGHTS, out);
-    CHECK(code == 0 && same_files(out, want), "%d: %s", code, said);
+    CHECK(code == 0 && same_files(out, want), "%d: %s", code, output);
 }
 
 TEST("vit quantize refuses wrong options and files with a message, and writes nothing") {

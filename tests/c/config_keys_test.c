@@ -121,9 +121,9 @@ TEST("a config key refuses what it cannot be, and says what it expects") {
 TEST("a config key that is left out has its default, or is asked for by name") {
     for (size_t i = 0; i < COUNT; i++) {
         const struct row *row = &ROWS[i];
-        vit_config left_out, given;
+        vit_config without, with;
         vit_error why;
-        vit_status status = read_text(&left_out, config_with(row, NULL), &why);
+        vit_status status = read_text(&without, config_with(row, NULL), &why);
         if (row->derived || (row->photo && strcmp(row->otherwise, "resize") == 0)) {
             CHECK(status == VIT_OK, "%s: %s", row->key, why.text);
         } else if (!row->otherwise || strcmp(row->otherwise, "required") == 0) {
@@ -131,9 +131,9 @@ TEST("a config key that is left out has its default, or is asked for by name") {
                       strstr(why.text, row->photo ? "expected" : " is missing"),
                   "%s: %s", row->key, why.text);
         } else {
-            status = read_text(&given, config_with(row, row->otherwise), &why);
+            status = read_text(&with, config_with(row, row->otherwise), &why);
             CHECK(status == VIT_OK, "%s: %s", row->key, why.text);
-            CHECK(memcmp(&left_out, &given, sizeof given) == 0, "%s: not %s", row->key,
+            CHECK(memcmp(&without, &with, sizeof with) == 0, "%s: not %s", row->key,
                   row->otherwise);
         }
     }
@@ -229,23 +229,23 @@ TEST("a whole config that is printed and read again is the same, by each word of
 
 TEST("what a config has besides its keys is printed as it is, and so are numbers and lists") {
     static const char REST[] = ",\"seed\":1.50,\"re\\u0063ipe\":{ \"width\": [1, 2] }}";
-    static const char *const KEPT[] = {"\"norm_eps\":1.0E-5,",
-                                       "\"labels\":[\"\\u00e4\", \"b\"],",
-                                       "\"stem\":[3,[4,1]],",
-                                       "\"prefix\":[ \"class\" ],",
-                                       "\"temperature\":2.50,",
-                                       "\"head_width\":4,",
-                                       "\"position_size\":[4,8],",
-                                       "\"problem_type\":\"single_label_classification\",",
-                                       "\"prepare\":{\"kind\":\"bytes\"},"};
+    static const char *const VERBATIM[] = {"\"norm_eps\":1.0E-5,",
+                                           "\"labels\":[\"\\u00e4\", \"b\"],",
+                                           "\"stem\":[3,[4,1]],",
+                                           "\"prefix\":[ \"class\" ],",
+                                           "\"temperature\":2.50,",
+                                           "\"head_width\":4,",
+                                           "\"position_size\":[4,8],",
+                                           "\"problem_type\":\"single_label_classification\",",
+                                           "\"prepare\":{\"kind\":\"bytes\"},"};
     vit_config config;
     char *printed = whole(
         &config, "{\"seed\":1.50,\"stem\":[3,[4,1]],\"norm_eps\":1.0E-5,\"image_size\":[ 4, 8 ],"
                  "\"patch_size\":[2,4],\"channels\":1,\"width\":12,\"depth\":1,\"heads\":3,"
                  "\"re\\u0063ipe\":{ \"width\": [1, 2] },\"mlp_width\":5,\"classes\":2,"
                  "\"labels\":[\"\\u00e4\", \"b\"],\"prefix\":[ \"class\" ],\"temperature\":2.50}");
-    for (size_t i = 0; i < sizeof KEPT / sizeof *KEPT; i++)
-        CHECK(strstr(printed, KEPT[i]), "%s lacks %s", printed, KEPT[i]);
+    for (size_t i = 0; i < sizeof VERBATIM / sizeof *VERBATIM; i++)
+        CHECK(strstr(printed, VERBATIM[i]), "%s lacks %s", printed, VERBATIM[i]);
     CHECK(ends_with(printed, REST), "%s does not end with %s", printed, REST);
     free(printed);
 }

@@ -9,9 +9,10 @@
 
 /* The first `count` images of one of MNIST's files, in VITRINE_DATA or beside the repository. */
 static uint8_t *mnist(const char *file, size_t count) {
-    const char *given = getenv("VITRINE_DATA");
+    const char *folder = getenv("VITRINE_DATA");
     char path[1024];
-    snprintf(path, sizeof path, "%s/%s", given ? given : GOLDEN_DIR "/../../../shared/mnist", file);
+    snprintf(path, sizeof path, "%s/%s", folder ? folder : GOLDEN_DIR "/../../../shared/mnist",
+             file);
     gzFile from = gzopen(path, "rb");
     if (!from) return NULL;
     uint8_t *images = malloc(count * AREA);

@@ -348,7 +348,7 @@ TEST("a digit's placement lies on the drawing so that both have the same box and
         float *ink = malloc(rows * columns * sizeof *ink), image[AREA];
         for (size_t i = 0; i < rows * columns; i++)
             ink[i] = drawing.data[i] < 255 - 255 / 16 ? (float)(255 - drawing.data[i]) : 0;
-        struct shape drawn = shape_of(ink, rows, columns);
+        struct shape ink_shape = shape_of(ink, rows, columns);
         void *scratch = malloc(vit_prepare_size(&DIGIT, rows, columns, 1));
         vit_pixels pixels = {drawing.data, rows, columns, 1};
         vit_placement place;
@@ -357,14 +357,16 @@ TEST("a digit's placement lies on the drawing so that both have the same box and
         double down = place.height / SIDE, across = place.width / SIDE;
         /* Faint ink at the edges moves the centre, and bytes round it: less than a tenth of a
          * pixel. */
-        CHECK(within(place.top + (digit.row + 0.5) * down, drawn.row + 0.5, 0.1 * down),
-              "trial %zu: row %g, not %g", trial, place.top + (digit.row + 0.5) * down, drawn.row);
-        CHECK(within(place.left + (digit.column + 0.5) * across, drawn.column + 0.5, 0.1 * across),
+        CHECK(within(place.top + (digit.row + 0.5) * down, ink_shape.row + 0.5, 0.1 * down),
+              "trial %zu: row %g, not %g", trial, place.top + (digit.row + 0.5) * down,
+              ink_shape.row);
+        CHECK(within(place.left + (digit.column + 0.5) * across, ink_shape.column + 0.5,
+                     0.1 * across),
               "trial %zu: column %g, not %g", trial, place.left + (digit.column + 0.5) * across,
-              drawn.column);
-        CHECK(within((double)digit.rows * down, (double)drawn.rows, down), "trial %zu", trial);
-        CHECK(within((double)digit.columns * across, (double)drawn.columns, across), "trial %zu",
-              trial);
+              ink_shape.column);
+        CHECK(within((double)digit.rows * down, (double)ink_shape.rows, down), "trial %zu", trial);
+        CHECK(within((double)digit.columns * across, (double)ink_shape.columns, across),
+              "trial %zu", trial);
         free(scratch);
         free(ink);
         free(drawing.data);
@@ -394,7 +396,8 @@ TEST("vit_prepare_digit and vit_prepare_image give the same digit") {
     CHECK_SAME_BITS(one, other, AREA, "digit");
     pixels.rows = 0;
     vit_error why;
-    CHECK(vit_prepare_digit(other, scratch, &pixels, SIDE, SIDE, &why) == VIT_BAD_IMAGE, "taken");
+    CHECK(vit_prepare_digit(other, scratch, &pixels, SIDE, SIDE, &why) == VIT_BAD_IMAGE,
+          "accepted");
     CHECK(strstr(why.text, "0x120"), "%s", why.text);
     free(scratch);
     free(four.data);

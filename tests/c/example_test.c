@@ -11,18 +11,19 @@
 static const char MODEL[] = GOLDEN_DIR "/../../weights/digits.safetensors";
 enum { ROWS = 90, COLUMNS = 70, AREA = ROWS * COLUMNS };
 
-/* Runs the example. Until the next run `said` holds its output and its errors. */
-static char said[1024];
+/* Runs the example. Until the next run `output` holds what it prints, errors too. */
+static char output[1024];
 
 static int example(const char *model, const char *image) {
     char command[1024];
     snprintf(command, sizeof command, EXAMPLE " '%s' '%s' 2>&1", model, image);
-    FILE *output = popen(command, "r");
-    if (!output) exit(EXIT_FAILURE);
-    said[fread(said, 1, sizeof said - 1, output)] = '\0';
-    while (fgetc(output) != EOF) continue;
-    int status = pclose(output);
-    CHECK(!strstr(said, "Sanitizer"), "%s, %s: %s", model, image, said); /* these exit with 1 too */
+    FILE *pipe = popen(command, "r");
+    if (!pipe) exit(EXIT_FAILURE);
+    output[fread(output, 1, sizeof output - 1, pipe)] = '\0';
+    while (fgetc(pipe) != EOF) continue;
+    int status = pclose(pipe);
+    CHECK(!strstr(output, "Sanitizer"), "%s, %s: %s", model, image,
+          output); /* these exit with 1 too */
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
@@ -137,14 +138,14 @@ TEST("the example in vit.h prints the class, label and probability that the libr
         size_t class = SIZE_MAX;
         char label[32] = "";
         double p = 0;
-        int read = sscanf(said, "class %zu (%31[^)]), probability %lf", &class, label, &p);
-        CHECK(code == 0 && read == 3, "drawing %zu: exit %d, '%s'", i, code, said);
+        int read = sscanf(output, "class %zu (%31[^)]), probability %lf", &class, label, &p);
+        CHECK(code == 0 && read == 3, "drawing %zu: exit %d, '%s'", i, code, output);
         CHECK(class == best && best == STROKES[i].digit,
               "got class %zu, the library %zu, drawn %zu", class, best, STROKES[i].digit);
         CHECK(strcmp(label, vit_model_label(model, best)) == 0, "got label %s", label);
-        double known = c->doubt ? 1 / (1 + exp(own[c->classes])) : 1;
-        CHECK(within(p, known / sum, 0.00006), "got probability %g, the library %g", p,
-              known / sum);
+        double certainty = c->doubt ? 1 / (1 + exp(own[c->classes])) : 1;
+        CHECK(within(p, certainty / sum, 0.00006), "got probability %g, the library %g", p,
+              certainty / sum);
     }
     free(logits);
     vit_close(model);
@@ -152,11 +153,11 @@ TEST("the example in vit.h prints the class, label and probability that the libr
 
 /* ---- Refusals ----------------------------------------------------------- */
 
-static void check_refused(const char *model, const char *image, const char *words) {
+static void check_refusal(const char *model, const char *image, const char *words) {
     int code = example(model, image);
-    CHECK(code == EXIT_FAILURE && strstr(said, words), "%s, %s: exit %d, '%s', expected '%s'",
-          model, image, code, said, words);
-    CHECK(!strstr(said, "class"), "%s, %s: the example goes on: %s", model, image, said);
+    CHECK(code == EXIT_FAILURE && strstr(output, words), "%s, %s: exit %d, '%s', expected '%s'",
+          model, image, code, output, words);
+    CHECK(!strstr(output, "class"), "%s, %s: the example goes on: %s", model, image, output);
 }
 
 TEST("the example in vit.h stops at a model that is missing, cut short or not a model") {
@@ -166,9 +167,9 @@ TEST("the example in vit.h stops at a model that is missing, cut short or not a 
     uint8_t *bytes = read_model(&size);
     struct made pgm = make_pgm(grey, ROWS, COLUMNS, AREA);
     struct made half = make_file(bytes, size / 2);
-    check_refused("/nowhere/model.safetensors", pgm.path, "/nowhere/model.safetensors: No such");
-    check_refused(half.path, pgm.path, "bad_tensor: ");
-    check_refused(pgm.path, pgm.path, "bad_file: ");
+    check_refusal("/nowhere/model.safetensors", pgm.path, "/nowhere/model.safetensors: No such");
+    check_refusal(half.path, pgm.path, "bad_tensor: ");
+    check_refusal(pgm.path, pgm.path, "bad_file: ");
     free(bytes);
     unlink(half.path);
     unlink(pgm.path);
@@ -180,11 +181,11 @@ TEST("the example in vit.h stops at an image that is missing, blank, cut short o
     struct made blank = make_pgm(white, ROWS, COLUMNS, AREA);
     struct made cut = make_pgm(white, ROWS, COLUMNS, AREA - 1);
     struct made empty = make_pgm(white, 0, COLUMNS, AREA);
-    check_refused(MODEL, "/nowhere/image.pgm", "/nowhere/image.pgm: No such");
-    check_refused(MODEL, blank.path, "blank_image: ");
-    check_refused(MODEL, cut.path, "bad_image: ");
-    check_refused(MODEL, empty.path, "bad_image: ");
-    check_refused(MODEL, MODEL, "bad_image: ");
+    check_refusal(MODEL, "/nowhere/image.pgm", "/nowhere/image.pgm: No such");
+    check_refusal(MODEL, blank.path, "blank_image: ");
+    check_refusal(MODEL, cut.path, "bad_image: ");
+    check_refusal(MODEL, empty.path, "bad_image: ");
+    check_refusal(MODEL, MODEL, "bad_image: ");
     unlink(blank.path);
     unlink(cut.path);
     unlink(empty.path);

@@ -76,7 +76,7 @@ static inline bool golden_open(struct golden *g, const char *name) {
 }
 
 /* The floats of a result, which must be `count`. The caller frees them. */
-static inline float *wanted(const struct golden *g, const char *name, size_t count) {
+static inline float *result_floats(const struct golden *g, const char *name, size_t count) {
     const struct st_tensor *t = st_find(&g->st, name, strlen(name));
     float *out = floats(count);
     if (t && t->count == count)
@@ -89,7 +89,7 @@ static inline float *wanted(const struct golden *g, const char *name, size_t cou
 static inline void compare_above(const struct golden *g, const char *kernels, const char *name,
                                  const float *got, size_t count, double tolerance, double floor) {
     char what[128];
-    float *want = wanted(g, name, count);
+    float *want = result_floats(g, name, count);
     snprintf(what, sizeof what, "%s, %s, %s", g->name, kernels, name);
     CHECK_CLOSE(got, want, count, tolerance * largest(want, count) + floor, what);
     free(want);

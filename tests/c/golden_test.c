@@ -81,7 +81,7 @@ static void each_golden(const char *const *names, size_t count,
 static void check_forward(const struct golden *g, const struct vit_kernels *kernels) {
     vit_model *model = open_model(g, kernels);
     if (!model) return;
-    float *images = wanted(g, "images", BATCH * image_floats(vit_model_config(model)));
+    float *images = result_floats(g, "images", BATCH * image_floats(vit_model_config(model)));
     struct outputs o = run_model(model, images, BATCH, BATCH);
     compare(g, kernels->name, "logits", o.logits, o.logits_count, FORWARD);
     compare(g, kernels->name, "attention", o.attention, o.attention_count, FORWARD);
@@ -107,7 +107,7 @@ static void check_twin(const struct golden *g, const struct vit_kernels *kernels
     struct twin t = twin_open(model);
     struct outputs o = new_outputs(&t.c, BATCH);
     size_t pixels = image_floats(&t.c);
-    float *images = wanted(g, "images", BATCH * pixels);
+    float *images = result_floats(g, "images", BATCH * pixels);
     for (size_t b = 0; b < BATCH; b++) {
         struct twin_run run = twin_forward(&t, images + b * pixels, NULL);
         size_t K = o.logits_count / BATCH, A = o.attention_count / BATCH;
@@ -143,17 +143,17 @@ static void check_views(const struct golden *g, const struct vit_kernels *kernel
     vit_model *model = open_model(g, kernels);
     if (!model) return;
     const vit_config *c = vit_model_config(model);
-    size_t T = vit_tokens(c), seen = vit_prefix(c) * T, each = c->heads * seen;
+    size_t T = vit_tokens(c), view_size = vit_prefix(c) * T, each = c->heads * view_size;
     size_t maps = BATCH * c->depth * c->heads * T * T, K = BATCH * vit_logits(c);
-    float *images = wanted(g, "images", BATCH * image_floats(c));
-    float *attention = wanted(g, "attention", maps), *want = floats(BATCH * each);
+    float *images = result_floats(g, "images", BATCH * image_floats(c));
+    float *attention = result_floats(g, "attention", maps), *want = floats(BATCH * each);
     float *views = guarded(BATCH * each), *logits = guarded(K),
           *tokens = floats(BATCH * T * c->width);
     for (size_t b = 0; b < BATCH; b++)
         for (size_t head = 0; head < c->heads; head++)
-            memcpy(want + b * each + head * seen,
+            memcpy(want + b * each + head * view_size,
                    attention + (((b + 1) * c->depth - 1) * c->heads + head) * T * T,
-                   seen * sizeof *want);
+                   view_size * sizeof *want);
     struct owned_state s = new_state(model, 2);
     vit_taps taps = {.views = views};
     CHECK(vit_run(model, s.state, images, BATCH, logits, &taps) == VIT_OK, "%s: no run", g->name);
@@ -195,8 +195,9 @@ static void check_gradients(const struct golden *g, const struct vit_kernels *ke
     const vit_config *c = vit_model_config(model);
     size_t count, K = c->classes, n = BATCH * K, size = vit_tape_size(model, BATCH);
     CHECK(vit_parameters(model, &count), "%s: unpacked, yet no parameters", g->name);
-    float *images = wanted(g, "images", BATCH * image_floats(c));
-    float *labels = wanted(g, "labels", BATCH), *smoothing = wanted(g, "smoothing", 1);
+    float *images = result_floats(g, "images", BATCH * image_floats(c));
+    float *labels = result_floats(g, "labels", BATCH),
+          *smoothing = result_floats(g, "smoothing", 1);
     float *logits = guarded(n), *dlogits = guarded(n), *gradient = guarded(count);
     uint8_t label[BATCH];
     vit_tape *tape = NULL;

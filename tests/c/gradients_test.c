@@ -92,14 +92,14 @@ static double twin_batch_loss(const struct scene *s, const struct twin *t) {
 static double twin_difference(const struct scene *s, struct twin *t, const vit_tensor *tensor,
                               const double *v) {
     const double h = 1e-5;
-    double *x = t->p + tensor->offset, *kept = doubles(tensor->count), loss[2];
-    memcpy(kept, x, tensor->count * sizeof *x);
+    double *x = t->p + tensor->offset, *x0 = doubles(tensor->count), loss[2];
+    memcpy(x0, x, tensor->count * sizeof *x);
     for (int side = 0; side < 2; side++) {
-        for (size_t i = 0; i < tensor->count; i++) x[i] = kept[i] + (side ? -h : h) * v[i];
+        for (size_t i = 0; i < tensor->count; i++) x[i] = x0[i] + (side ? -h : h) * v[i];
         loss[side] = twin_batch_loss(s, t);
     }
-    memcpy(x, kept, tensor->count * sizeof *x);
-    free(kept);
+    memcpy(x, x0, tensor->count * sizeof *x);
+    free(x0);
     return (loss[0] - loss[1]) / (2 * h);
 }
 

@@ -1,7 +1,7 @@
 /* Tensors that are each well formed but make no sense together: parts of a parameter, norms and
  * positions in the wrong place, int8 that is not supported. Each is refused by name, or lies in
  * memory where it belongs. */
-#include "built.h"
+#include "builder.h"
 #include "file/safetensors.h"
 #include "kernels/kernels.h"
 #include "model.h"
@@ -31,7 +31,7 @@ static const char *config_of(const struct sizes *s) {
 enum what { PATCH = 1, NORM1, QKV, QKV_BIAS, PROJ, NORM2, FC1, FC2, HEAD, OTHER };
 
 /* Adds all tensors but the patches' matrix, and the attention's queries, keys and values. */
-static void add_but_patches(struct built *b, const struct sizes *s) {
+static void add_but_patches(struct builder *b, const struct sizes *s) {
     size_t D = s->width;
     ADD(b, "patch_embed.proj.bias", PATCH, 9999, D);
     ADD(b, "blocks.0.norm1.weight", NORM1, 0, D);
@@ -49,7 +49,7 @@ static void add_but_patches(struct built *b, const struct sizes *s) {
     ADD(b, "blocks.0.attn.proj.bias", PROJ, 9999, D);
 }
 
-static void add_rest(struct built *b, const struct sizes *s) {
+static void add_rest(struct builder *b, const struct sizes *s) {
     ADD(b, "patch_embed.proj.weight", PATCH, 0, s->width, 1, 2, 2);
     add_but_patches(b, s);
 }
@@ -70,7 +70,7 @@ static const char *map_apart(void) {
 static struct file apart(const struct sizes *s, const size_t rows[3], const size_t order[3]) {
     static const char *const NAMES[] = {"query", "key", "value"};
     size_t K = s->per_head ? s->width / s->heads : s->width;
-    struct built *b = built_new();
+    struct builder *b = builder_new();
     for (size_t i = 0; i < 3; i++) {
         char name[96];
         size_t part = order[i], first = 0;
@@ -81,7 +81,7 @@ static struct file apart(const struct sizes *s, const size_t rows[3], const size
         ADD(b, name, QKV_BIAS, first, rows[part]);
     }
     add_rest(b, s);
-    return built_file(b);
+    return builder_file(b);
 }
 
 /* A number of a parameter of the opened model, whatever the table's packing: the product with a row
@@ -156,17 +156,17 @@ TEST("separate queries, keys and values that are not a third each are refused by
 
 /* ---- int8 that is not supported ------------------------------------------ */
 
-static void add_qkv(struct built *b) {
+static void add_qkv(struct builder *b) {
     ADD(b, "blocks.0.attn.qkv.weight", QKV, 0, 48, 16);
     ADD(b, "blocks.0.attn.qkv.bias", QKV_BIAS, 0, 48);
 }
 
-static void add_blocks(struct built *b) {
+static void add_blocks(struct builder *b) {
     add_rest(b, &(struct sizes){.width = 16});
     add_qkv(b);
 }
 
-static void add_pooling(struct built *b) {
+static void add_pooling(struct builder *b) {
     ADD(b, "attn_pool.latent", OTHER, 0, 1, 1, 16);
     ADD(b, "attn_pool.q.bias", OTHER, 1000, 16);
     ADD(b, "attn_pool.kv.bias", OTHER, 1100, 32);
@@ -185,14 +185,14 @@ TEST("int8 in any of the tensors that make up a pooling's matrix is refused by n
     strcpy(json, replaced(config_of(&(struct sizes){16, 2, 0, false, NULL}), "\"mean\"",
                           "\"attention\""));
     for (unsigned int8 = 0; int8 < 8; int8++) { /* bits: q in int8, kv in int8, a scale */
-        struct built *b = built_new();
+        struct builder *b = builder_new();
         add_blocks(b), add_pooling(b);
         if (int8 & 4) ADD(b, "attn_pool.qkv.weight.scale", OTHER, 0, 48);
         if (!(int8 & 1)) ADD(b, "attn_pool.q.weight", OTHER, 100, 16, 16);
         if (!(int8 & 2)) ADD(b, "attn_pool.kv.weight", OTHER, 200, 32, 16);
         if (int8 & 1) add_int8(b, "attn_pool.q.weight", 16, 16);
         if (int8 & 2) add_int8(b, "attn_pool.kv.weight", 32, 16);
-        expect_opened("int8 parts", built_file(b), json, NULL, int8 ? VIT_BAD_TENSOR : VIT_OK,
+        expect_opened("int8 parts", builder_file(b), json, NULL, int8 ? VIT_BAD_TENSOR : VIT_OK,
                       int8 & 1   ? "\"attn_pool.q.weight\": expected F32"
                       : int8 & 2 ? "\"attn_pool.kv.weight\": expected F32"
                       : int8     ? "\"attn_pool.qkv.weight.scale\""
@@ -204,7 +204,7 @@ TEST("int8 in any of the tensors that make up a block's matrix is refused by nam
     static const char *const NAMES[] = {"query", "key", "value"};
     const struct sizes s = {16, 1, 0, false, NULL};
     for (unsigned int8 = 1; int8 < 8; int8++) {
-        struct built *b = built_new();
+        struct builder *b = builder_new();
         char name[96], says[128] = "";
         add_rest(b, &s);
         for (unsigned i = 0; i < 3; i++) {
@@ -219,7 +219,7 @@ TEST("int8 in any of the tensors that make up a block's matrix is refused by nam
                 if (pass == 1 && int8 >> i & 1) add_int8(b, name, 16, 16);
                 if (int8 >> i & 1 && !*says) snprintf(says, sizeof says, "%s", name);
             }
-        expect_opened("int8 parts", built_file(b), config_of(&s), map_apart(), VIT_BAD_TENSOR,
+        expect_opened("int8 parts", builder_file(b), config_of(&s), map_apart(), VIT_BAD_TENSOR,
                       says);
     }
 }
@@ -230,20 +230,20 @@ TEST("a norm of the patches after a stem is refused by name") {
     static const char *const NORMS[] = {"patch_embed.norm_in.weight", "patch_embed.norm_in.bias",
                                         "patch_embed.norm.weight"};
     for (size_t n = 0; n <= 3; n++) {
-        struct built *b = built_new();
+        struct builder *b = builder_new();
         add_blocks(b);
         ADD(b, "patch_embed.backbone.0.weight", OTHER, 0, 4, 1, 3, 3);
         ADD(b, "patch_embed.backbone.0.bias", OTHER, 100, 4);
         for (size_t i = 0; i < n; i++) ADD(b, NORMS[i], OTHER, 200, i < 2 ? 4 : 16);
         strcpy(b->header, replaced(b->header, "[16,1,2,2]", "[16,4,1,1]"));
-        expect_opened("a norm behind a stem", built_file(b),
+        expect_opened("a norm behind a stem", builder_file(b),
                       config_of(&(struct sizes){16, 2, 1, false, NULL}), NULL,
                       n ? VIT_BAD_TENSOR : VIT_OK, n ? "patch_embed.norm" : "");
     }
 }
 
 TEST("a stem's convolution with the shape of a Linear is refused by name") {
-    struct built *b = built_new();
+    struct builder *b = builder_new();
     const struct sizes s = {16, 2, 1, false, NULL};
     add_rest(b, &s);
     ADD(b, "query.weight", QKV, 0, 16, 16);
@@ -252,7 +252,7 @@ TEST("a stem's convolution with the shape of a Linear is refused by name") {
     ADD(b, "patch_embed.backbone.0.weight", OTHER, 0, 4, 9);
     ADD(b, "patch_embed.backbone.0.bias", OTHER, 100, 4);
     strcpy(b->header, replaced(b->header, "[16,1,2,2]", "[16,4,1,1]"));
-    expect_opened("a flat convolution", built_file(b), config_of(&s),
+    expect_opened("a flat convolution", builder_file(b), config_of(&s),
                   replaced(map_apart(), "patches\":false", "patches\":true"), VIT_BAD_TENSOR,
                   "patch_embed.backbone.0.weight\": expected shape (4,1,3,3), got (4,9)");
 }
@@ -279,7 +279,7 @@ TEST("positions that neither fit the prefix nor form a grid to resize are refuse
     for (size_t i = 0; i < sizeof PREFIXES / sizeof *PREFIXES; i++)
         for (size_t rows = 0; rows < 14; rows++) {
             char json[TEXT_MAX];
-            struct built *b = built_new();
+            struct builder *b = builder_new();
             const struct sizes s = {16, 2, 0, false, PREFIXES[i].prefix};
             strcpy(json, replaced(config_of(&s), "\"none\"", "\"learned\""));
             add_blocks(b);
@@ -294,9 +294,9 @@ TEST("positions that neither fit the prefix nor form a grid to resize are refuse
             }
             char what[64];
             snprintf(what, sizeof what, "[%s] and %zu positions", s.prefix, rows);
-            bool taken = PREFIXES[i].rows[rows];
-            expect_opened(what, built_file(b), json, NULL, taken ? VIT_OK : VIT_BAD_TENSOR,
-                          taken ? "" : "\"pos_embed\"");
+            bool valid = PREFIXES[i].rows[rows];
+            expect_opened(what, builder_file(b), json, NULL, valid ? VIT_OK : VIT_BAD_TENSOR,
+                          valid ? "" : "\"pos_embed\"");
         }
 }
 
@@ -306,13 +306,13 @@ TEST("computed positions far larger than the file are refused before memory is t
     static const char *const KINDS[] = {"\"sincos1d\"", "\"sincos2d\"", "\"learned\""};
     for (size_t i = 0; i < 3; i++) {
         char json[TEXT_MAX];
-        struct built *b = built_new();
+        struct builder *b = builder_new();
         strcpy(json,
                replaced(config_of(&(struct sizes){128, 2, 0, false, NULL}), "\"none\"", KINDS[i]));
         strcpy(json, replaced(json, "\"image_size\":[4,4]", "\"image_size\":[512,512]"));
         add_blocks(b);
         if (i == 2) ADD(b, "pos_embed", OTHER, 0, 1, 1, 128);
-        expect_opened(KINDS[i], built_file(b), json, NULL, VIT_BAD_CONFIG,
+        expect_opened(KINDS[i], builder_file(b), json, NULL, VIT_BAD_CONFIG,
                       "config: image_size: expected positions of at most");
     }
 }
@@ -349,7 +349,7 @@ TEST("a long header may arrive in pieces of any size") {
 /* ---- Files that look odd but are right ----------------------------------- */
 
 /* Puts a prefix before every tensor's name. */
-static void put_behind(struct built *b, const char *prefix) {
+static void put_behind(struct builder *b, const char *prefix) {
     char out[TEXT_MAX] = "";
     for (const char *p = b->header; *p; p++) {
         put(out, "%c", *p);
@@ -366,15 +366,15 @@ TEST("an fc_norm and int8 scales are found even if all tensors' names have a pre
     write_map(map, "model.",
               "\"fc_norm.weight\":[\"model.fc_norm.weight\"],"
               "\"fc_norm.bias\":[\"model.fc_norm.bias\"],\"norm.weight\":[\"norm.weight\"]");
-    struct built *b = built_new();
+    struct builder *b = builder_new();
     add_blocks(b);
     ADD(b, "fc_norm.weight", OTHER, 0, 16);
     ADD(b, "fc_norm.bias", OTHER, 0, 16);
     put_behind(b, "model.");
     strcpy(json, replaced(config_of(&s), "\"final_norm\":false", "\"final_norm\":true"));
-    expect_opened("fc_norm", built_file(b), json, map, VIT_OK, "");
+    expect_opened("fc_norm", builder_file(b), json, map, VIT_OK, "");
 
-    b = built_new();
+    b = builder_new();
     add_but_patches(b, &s);
     add_qkv(b);
     ADD(b, "patch_embed.proj.weight.scale", NORM1, 0, 16);
@@ -382,18 +382,18 @@ TEST("an fc_norm and int8 scales are found even if all tensors' names have a pre
     add_int8(b, "patch_embed.proj.weight", 16, 4);
     strcpy(b->header, replaced(b->header, "[16,4]", "[16,1,2,2]"));
     put_behind(b, "model.");
-    expect_opened("scales", built_file(b), config_of(&s), map, VIT_OK, "");
+    expect_opened("scales", builder_file(b), config_of(&s), map, VIT_OK, "");
 }
 
 TEST("a class token's position is distinguished from a grid that is not square") {
     char json[TEXT_MAX];
     const struct sizes s = {16, 2, 0, false, "\"class\",\"register\""};
-    struct built *b = built_new();
+    struct builder *b = builder_new();
     strcpy(json, replaced(config_of(&s), "\"none\"", "\"learned\""));
     strcpy(json, replaced(json, "\"image_size\":[4,4]", "\"image_size\":[4,6]"));
     add_blocks(b);
     ADD(b, "pos_embed", OTHER, 0, 1, 7, 16);
     ADD(b, "cls_token", OTHER, 500, 1, 1, 16);
     ADD(b, "reg_token", OTHER, 700, 1, 1, 16);
-    expect_opened("2 by 3 patches", built_file(b), json, NULL, VIT_OK, "");
+    expect_opened("2 by 3 patches", builder_file(b), json, NULL, VIT_OK, "");
 }

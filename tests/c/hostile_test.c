@@ -110,7 +110,7 @@ static const struct spoiled HEADERS[] = {
     {"type 32", "\"F32\"", "32", VIT_BAD_TENSOR, "cls_token"},
     {"type I64 of I64's size", "F32\",\"shape\":[1,1,4]", "I64\",\"shape\":[1,1,2]", VIT_BAD_TENSOR,
      "cls_token\": expected"},
-    {"type BOOL of the wanted shape", "F32\",\"shape\":[1,1,4],\"data_offsets\":[0,16]",
+    {"type BOOL of the expected shape", "F32\",\"shape\":[1,1,4],\"data_offsets\":[0,16]",
      "BOOL\",\"shape\":[1,1,4],\"data_offsets\":[0,4]},\"x\":{\"dtype\":\"U8\",\"shape\":[12],"
      "\"data_offsets\":[4,16]",
      VIT_BAD_TENSOR, "cls_token\": expected dtype F64, F32, F16, BF16 or I8, got BOOL"},

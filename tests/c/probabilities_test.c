@@ -140,12 +140,12 @@ TEST("with doubt the classes' probabilities sum to 1/(1+e^d), at any temperature
     for (size_t i = 0; i < sizeof DOUBTS / sizeof *DOUBTS; i++) {
         const float logits[] = {1, -1, 2.5f, DOUBTS[i]};
         float p[3], plain[3];
-        double known = 1 / (1 + exp((double)DOUBTS[i]));
+        double certainty = 1 / (1 + exp((double)DOUBTS[i]));
         vit_answers(p, logits, &c);
         vit_probabilities(plain, logits, 3, 0.5f);
         for (size_t k = 0; k < 3; k++)
-            CHECK(within((double)p[k], known * (double)plain[k], 2 * FLT_EPSILON), "%zu at %g: %g",
-                  k, (double)DOUBTS[i], (double)p[k]);
+            CHECK(within((double)p[k], certainty * (double)plain[k], 2 * FLT_EPSILON),
+                  "%zu at %g: %g", k, (double)DOUBTS[i], (double)p[k]);
     }
     CHECK(vit_logits(&c) == 4, "%zu logits", vit_logits(&c));
 }

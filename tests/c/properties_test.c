@@ -208,8 +208,8 @@ static void permute_patches(float *out, const float *image, const vit_config *c,
 static void random_order(size_t *order, size_t n, uint64_t *seed) {
     for (size_t i = 0; i < n; i++) order[i] = i;
     for (size_t i = n; i > 1; i--) {
-        size_t j = random_below(seed, i), kept = order[i - 1];
-        order[i - 1] = order[j], order[j] = kept;
+        size_t j = random_below(seed, i), swap = order[i - 1];
+        order[i - 1] = order[j], order[j] = swap;
     }
 }
 
@@ -277,17 +277,17 @@ TEST("permuting the patches together with their learned positions keeps the clas
     random_order(order, N, &seed);
     permute_patches(moved, image, &config, order);
     vit_tensor t = vit_tensor_at(model, find_tensor(model, "pos_embed"));
-    float *rows = parameters_of(model) + t.offset, *kept = floats(t.count);
-    memcpy(kept, rows, t.count * sizeof *rows);
+    float *rows = parameters_of(model) + t.offset, *copy = floats(t.count);
+    memcpy(copy, rows, t.count * sizeof *rows);
     struct outputs wrong = run_model(model, moved, 1, 1);
     CHECK(farthest(wrong.logits, before.logits, before.logits_count, NULL) > 1e-2,
           "the positions have no effect, so this test shows nothing");
     for (size_t n = 0; n < N; n++)
-        memcpy(rows + (prefix + n) * D, kept + (prefix + order[n]) * D, D * sizeof *rows);
+        memcpy(rows + (prefix + n) * D, copy + (prefix + order[n]) * D, D * sizeof *rows);
     struct outputs after = run_model(model, moved, 1, 1);
     check_permuted(k->name, &config, &before, &after, order);
     outputs_free(&before), outputs_free(&wrong), outputs_free(&after);
-    free(image), free(moved), free(kept);
+    free(image), free(moved), free(copy);
     vit_close(model);
 }
 
@@ -299,10 +299,10 @@ TEST_SCENES("pixels that are not finite are refused before anything runs") {
     float *logits = guarded(s->all.logits_count);
     for (size_t i = 0; i < 3; i++) {
         size_t at = i == 0 ? 0 : i == 1 ? BATCH * s->pixels - 1 : s->pixels + s->pixels / 2;
-        float kept = s->images[at];
+        float pixel = s->images[at];
         s->images[at] = BAD[i];
         vit_status status = vit_run(s->model, state.state, s->images, BATCH, logits, NULL);
-        s->images[at] = kept;
+        s->images[at] = pixel;
         CHECK(status == VIT_BAD_IMAGE, "%s: a pixel of %g gives %s", s->name, (double)BAD[i],
               vit_status_name(status));
         for (size_t k = 0; k < s->all.logits_count; k++)

@@ -75,24 +75,24 @@ static void check_sizes(const char *name, const vit_config *c, const uint8_t *by
                                {patch[0] * 2, patch[1]},
                                {learned[0], learned[1]}};
     enum { SIZES = sizeof sizes / sizeof *sizes };
-    vit_model *opened[SIZES], *last = NULL;
+    vit_model *models[SIZES], *last = NULL;
     struct outputs want[SIZES];
     for (size_t i = 0; i < SIZES; i++) {
-        opened[i] = open_with(bytes, size, sized_json(c, sizes[i], learned, resize), kernels);
-        REQUIRE(opened[i], "%s: no model", name);
-        want[i] = outputs_of(opened[i], i);
+        models[i] = open_with(bytes, size, sized_json(c, sizes[i], learned, resize), kernels);
+        REQUIRE(models[i], "%s: no model", name);
+        want[i] = outputs_of(models[i], i);
     }
     for (size_t from = 0; from < SIZES; from++) {
         for (size_t to = 0; to < SIZES; to++) {
-            vit_model *next = resized(last ? last : opened[from], sizes[to]);
-            if (next) check_outputs(name, next, opened[to], &want[to], to);
+            vit_model *next = resized(last ? last : models[from], sizes[to]);
+            if (next) check_outputs(name, next, models[to], &want[to], to);
             vit_close(last);
             last = next;
         }
         vit_close(last);
         last = NULL;
     }
-    for (size_t i = 0; i < SIZES; i++) outputs_free(&want[i]), vit_close(opened[i]);
+    for (size_t i = 0; i < SIZES; i++) outputs_free(&want[i]), vit_close(models[i]);
 }
 
 TEST("a model of another size gives the bits of its file opened with that image_size") {
@@ -137,24 +137,24 @@ TEST("so do golden files, whatever grid and rows their positions have") {
         if (!strstr(json, "position_size") && c->position_grid[0] == vit_grid(c, 0))
             snprintf(text + strlen(text) - 1, sizeof text - strlen(text),
                      ",\"position_size\":[%zu,%zu]}", c->image_size[0], c->image_size[1]);
-        vit_model *opened = open_with(g.model, g.model_size, text, NULL);
+        vit_model *reference = open_with(g.model, g.model_size, text, NULL);
         vit_model *there = resized(model, other), *back = resized(there, c->image_size);
-        const vit_config *wanted = vit_model_config(opened);
-        CHECK(vit_model_config(there)->class_position == wanted->class_position, "%s", NAMES[i]);
+        const vit_config *expected = vit_model_config(reference);
+        CHECK(vit_model_config(there)->class_position == expected->class_position, "%s", NAMES[i]);
         size_t sizes = offsetof(vit_config, position_size); /* which one of both configs sets */
-        CHECK(memcmp(vit_model_config(there), wanted, sizes) == 0, "%s", NAMES[i]);
-        size_t n = image_floats(wanted);
+        CHECK(memcmp(vit_model_config(there), expected, sizes) == 0, "%s", NAMES[i]);
+        size_t n = image_floats(expected);
         float *image = floats(n);
         uint64_t seed = i;
         for (size_t k = 0; k < n; k++) image[k] = random_float(&seed);
-        struct outputs a = run_model(there, image, 1, 1), b = run_model(opened, image, 1, 1);
+        struct outputs a = run_model(there, image, 1, 1), b = run_model(reference, image, 1, 1);
         CHECK_SAME_BITS(a.logits, b.logits, b.logits_count, NAMES[i]);
         CHECK_SAME_BITS(a.attention, b.attention, b.attention_count, NAMES[i]);
         check_same(NAMES[i], back, model, i);
         outputs_free(&a);
         outputs_free(&b);
         free(image);
-        vit_close(there), vit_close(back), vit_close(opened), vit_close(model);
+        vit_close(there), vit_close(back), vit_close(reference), vit_close(model);
         golden_close(&g);
     }
 }
@@ -194,16 +194,16 @@ TEST("relative positions are resized with the prefix's as they are, and back to 
         const char *name = CONFIGS[i].name;
         if (c->position != VIT_RELATIVE) continue;
         vit_model *made = random_model(c, unpacked_kernels(), i);
-        size_t size, grown[2] = {c->image_size[0] + c->patch_size[0], c->image_size[1]};
+        size_t size, larger[2] = {c->image_size[0] + c->patch_size[0], c->image_size[1]};
         uint8_t *bytes = encode_model(made, &size);
         for (size_t resize = 0; resize < RESIZES_COUNT; resize++) {
             const char *json = sized_json(c, c->image_size, c->image_size, resize);
             vit_model *origin = open_with(bytes, size, json, NULL), *other = NULL;
             vit_error why = {""};
-            vit_status status = vit_model_resize(&other, origin, grown, &why);
-            bool wanted = resize <= (size_t)VIT_RESIZE_PLAIN;
-            CHECK(wanted ? status == VIT_OK
-                         : status == VIT_BAD_CONFIG && strstr(why.text, "are not resized"),
+            vit_status status = vit_model_resize(&other, origin, larger, &why);
+            bool resizes = resize <= (size_t)VIT_RESIZE_PLAIN;
+            CHECK(resizes ? status == VIT_OK
+                          : status == VIT_BAD_CONFIG && strstr(why.text, "are not resized"),
                   "%s, %s: %s", name, RESIZES[resize], why.text);
             if (other) {
                 size_t h = c->heads, others = vit_prefix(c) ? 3 * h : 0;

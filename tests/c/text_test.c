@@ -94,10 +94,10 @@ static void random_ids(uint32_t *ids, size_t n, const vit_text_config *c, uint64
 
 /* Every number is close to the twin's. */
 static void check_twin(const float *got, const double *want, size_t n, const char *what) {
-    float *floats_wanted = floats(n);
-    for (size_t i = 0; i < n; i++) floats_wanted[i] = (float)want[i];
-    CHECK_CLOSE(got, floats_wanted, n, 2e-5 * (1 + largest(floats_wanted, n)), what);
-    free(floats_wanted);
+    float *expected = floats(n);
+    for (size_t i = 0; i < n; i++) expected[i] = (float)want[i];
+    CHECK_CLOSE(got, expected, n, 2e-5 * (1 + largest(expected, n)), what);
+    free(expected);
 }
 
 /* What a run writes, each between sentinels. */
@@ -159,9 +159,9 @@ TEST("a decoder gives the logits, both attentions and the tokens of the twin") {
         random_ids(ids, S, c, &seed);
         struct results r = new_results(whole, c, 1, S, 0);
         struct twin twin = twin_open(plain);
-        double *seen = doubles(vit_tokens(whole) * whole->width);
-        for (size_t i = 0; i < vit_tokens(whole) * whole->width; i++) seen[i] = image[i];
-        struct text_twin want = text_twin_run(&twin, ids, S, seen);
+        double *wide_image = doubles(vit_tokens(whole) * whole->width);
+        for (size_t i = 0; i < vit_tokens(whole) * whole->width; i++) wide_image[i] = image[i];
+        struct text_twin want = text_twin_run(&twin, ids, S, wide_image);
         run(text, ids, 1, S, &r);
         check_twin(r.logits, want.logits, r.n[0], "logits");
         check_twin(r.self, want.self, r.n[1], "self");
@@ -169,7 +169,7 @@ TEST("a decoder gives the logits, both attentions and the tokens of the twin") {
         check_twin(r.hidden, want.hidden, r.n[3], "hidden");
         text_twin_close(&want);
         twin_close(&twin);
-        free(seen);
+        free(wide_image);
         close_results(&r);
     })
 }
@@ -444,27 +444,27 @@ TEST("tokens are drawn as often as they are probable, from top_p's share only, a
     vit_text_run(owned.text, &start, 1, 1, logits, NULL);
     vit_probabilities(p, logits, 13, 2);
     for (size_t share = 0; share < 2; share++) {
-        size_t drawn[13] = {0};
+        size_t counts[13] = {0};
         vit_writing how = {.tokens = 2, .beams = 1, .temperature = 2, .top_p = share ? 0.5f : 1};
-        double kept[13], mass = 0, left = 0;
+        double nucleus[13], mass = 0, sum = 0;
         for (size_t v = 0; v < 13; v++) { /* the share of those that are likelier */
             double likelier = 0;
             for (size_t u = 0; u < 13; u++) likelier += p[u] > p[v] ? (double)p[u] : 0;
-            kept[v] = likelier < (double)how.top_p ? (double)p[v] : 0;
-            mass += kept[v];
+            nucleus[v] = likelier < (double)how.top_p ? (double)p[v] : 0;
+            mass += nucleus[v];
         }
         for (how.seed = 0; how.seed < DRAWS; how.seed++) {
             struct owned_writer w = write_all(model, &how, image);
-            drawn[vit_writer_result(w.writer)->ids[1]]++;
+            counts[vit_writer_result(w.writer)->ids[1]]++;
             free(w.memory);
         }
         for (size_t v = 0; v < 13; v++) {
-            double want = kept[v] / mass, got = (double)drawn[v] / DRAWS;
+            double want = nucleus[v] / mass, got = (double)counts[v] / DRAWS;
             CHECK(within(got, want, 5 * sqrt(want * (1 - want) / DRAWS)), "%zu: %g, not %g", v, got,
                   want);
-            left += got;
+            sum += got;
         }
-        CHECK(within(left, 1, 1e-9), "%g", left);
+        CHECK(within(sum, 1, 1e-9), "%g", sum);
     }
     free(image), free(owned.memory);
     vit_close(model);
@@ -501,23 +501,23 @@ static void check_gradient(vit_model *model, const float *gradient, const float 
     for (size_t k = 0; k < twin.tensors_count; k++) {
         vit_tensor tensor = twin.tensors[k];
         double *x = twin.p + tensor.offset, along = 0, g_square = 0, v_square = 0, loss[2];
-        double *v = doubles(tensor.count), *kept = doubles(tensor.count);
-        memcpy(kept, x, tensor.count * sizeof *x);
+        double *v = doubles(tensor.count), *x0 = doubles(tensor.count);
+        memcpy(x0, x, tensor.count * sizeof *x);
         for (size_t i = 0; i < tensor.count; i++) {
             double g = gradient[tensor.offset + i];
             v[i] = random_float(seed);
             along += g * v[i], g_square += g * g, v_square += v[i] * v[i];
         }
         for (int side = 0; side < 2; side++) {
-            for (size_t i = 0; i < tensor.count; i++) x[i] = kept[i] + (side ? -h : h) * v[i];
+            for (size_t i = 0; i < tensor.count; i++) x[i] = x0[i] + (side ? -h : h) * v[i];
             loss[side] = twin_loss_of_texts(&twin, images, ids);
         }
-        memcpy(x, kept, tensor.count * sizeof *x);
+        memcpy(x, x0, tensor.count * sizeof *x);
         double want = (loss[0] - loss[1]) / (2 * h);
         double tolerance = 1e-4 * sqrt(g_square * v_square) + 1e-6 * fmax(1, most) * sqrt(v_square);
         CHECK(within(along, want, tolerance), "%s: g·v is %.9g, the difference %.9g", tensor.name,
               along, want);
-        free(v), free(kept);
+        free(v), free(x0);
     }
     twin_close(&twin);
 }
@@ -569,7 +569,7 @@ TEST("gradients of forced texts equal finite differences, back to the pixels' pr
 /* Texts of golden->ids (BATCH,FORCED+1). */
 static void golden_ids(const struct golden *g, uint32_t inputs[BATCH][FORCED],
                        uint32_t next[BATCH][FORCED]) {
-    float *ids = wanted(g, "ids", (size_t)BATCH * (FORCED + 1));
+    float *ids = result_floats(g, "ids", (size_t)BATCH * (FORCED + 1));
     for (size_t b = 0; b < BATCH; b++)
         for (size_t i = 0; i < FORCED; i++) {
             inputs[b][i] = (uint32_t)ids[b * (FORCED + 1) + i];
@@ -590,14 +590,14 @@ TEST("a decoder equals torch.nn.TransformerDecoder, with a cache and without, an
         size_t V = whole->decoder.vocabulary, n = BATCH * FORCED * V, tokens = vit_tokens(whole);
         uint32_t inputs[BATCH][FORCED], next[BATCH][FORCED];
         golden_ids(&g, inputs, next);
-        float *images = wanted(&g, "images", BATCH * image_floats(whole));
-        float *logits = floats(n), *seen = floats(BATCH * tokens * whole->width);
+        float *images = result_floats(&g, "images", BATCH * image_floats(whole));
+        float *logits = floats(n), *image_tokens = floats(BATCH * tokens * whole->width);
         struct owned_state state = new_state(model, BATCH);
-        vit_run(model, state.state, images, BATCH, NULL, &(vit_taps){.tokens = seen});
+        vit_run(model, state.state, images, BATCH, NULL, &(vit_taps){.tokens = image_tokens});
         struct owned_text owned = new_text(model, VIT_DECODER, 1, FORCED);
         for (size_t step = 1; step <= FORCED; step += FORCED - 1) {
             for (size_t b = 0; b < BATCH; b++) {
-                vit_text_set_image(owned.text, seen + b * tokens * whole->width);
+                vit_text_set_image(owned.text, image_tokens + b * tokens * whole->width);
                 for (size_t at = 0; at < FORCED; at += step)
                     vit_text_run(owned.text, inputs[b] + at, 1, step,
                                  logits + (b * FORCED + at) * V, NULL);
@@ -630,7 +630,7 @@ TEST("a decoder equals torch.nn.TransformerDecoder, with a cache and without, an
             }
             free(gradient), free(memory);
         }
-        free(images), free(logits), free(seen), free(owned.memory), free(state.memory);
+        free(images), free(logits), free(image_tokens), free(owned.memory), free(state.memory);
         vit_close(model);
         golden_close(&g);
     }

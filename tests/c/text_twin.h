@@ -31,16 +31,16 @@ static inline double text_twin_position(const vit_text_config *c, size_t positio
     return sine ? sin(angle) : cos(angle);
 }
 
-/* y (S,D) = attention of rows q (S,D) to k, v (R,D); row i sees the first `seen` + i; 0: all. */
+/* y (S,D) = attention of rows q (S,D) to k, v (R,D); row i sees the first `past` + i; 0: all. */
 static inline void text_twin_attend(double *y, double *map, const double *q, const double *k,
                                     const double *v, size_t S, size_t R, size_t D, size_t heads,
-                                    size_t seen) {
+                                    size_t past) {
     size_t d = D / heads;
     memset(y, 0, S * D * sizeof *y);
     for (size_t h = 0; h < heads; h++)
         for (size_t i = 0; i < S; i++) {
             double *row = map + (h * S + i) * R;
-            size_t visible = seen ? seen + i : R;
+            size_t visible = past ? past + i : R;
             for (size_t j = 0; j < visible; j++)
                 for (size_t e = h * d; e < h * d + d; e++)
                     row[j] += q[i * D + e] * k[j * D + e] / sqrt((double)d);

@@ -31,7 +31,7 @@ static void run_in_turn(vit_team *team, vit_part *part, void *context) {
 /* Outputs of a run besides the logits. Without hidden or final tokens the last block carries only
  * the tokens that the head reads, but its map still is of all tokens. */
 enum { NOTHING, MAPS, LAST_MAP, TOKENS, ALL, WANTS };
-static const char *const WANTED[] = {"nothing", "maps", "the last map", "tokens", "all"};
+static const char *const OUTPUTS[] = {"nothing", "maps", "the last map", "tokens", "all"};
 
 struct subject {
     const char *name;
@@ -56,7 +56,7 @@ static struct outputs run(const struct subject *s, size_t batch, size_t state_ba
     CHECK(outputs_intact(&o), "%s: vit_run wrote past an output", s->name);
     free(last);
     free(state.memory);
-    /* The comparison counts only the wanted outputs. */
+    /* The comparison counts only the requested outputs. */
     if (wants == LAST_MAP && c->depth) o.attention_count /= c->depth;
     if (!taps.attention) o.attention_count = 0;
     if (!taps.tokens) o.hidden_count = o.tokens_count = 0;
@@ -78,7 +78,7 @@ static void check_team(const struct subject *s, const struct outputs *alone, siz
     struct outputs shared = run(s, batch, state_batch, wants, team);
     snprintf(what, sizeof what, "%s, %s%s, %zu images of %zu, %s, %zu threads", s->name,
              vit_model_kernels(s->model)->name, vit_model_config(s->model)->int8 ? " int8" : "",
-             batch, state_batch, WANTED[wants], team->size);
+             batch, state_batch, OUTPUTS[wants], team->size);
     same(s, shared.logits, alone->logits, alone->logits_count, what);
     same(s, shared.attention, alone->attention, alone->attention_count, what);
     same(s, shared.hidden, alone->hidden, alone->hidden_count, what);
@@ -93,8 +93,8 @@ static void check_config(size_t config, const struct vit_kernels *k, bool int8,
     vit_model *model = origin ? reopen_as(origin, int8, k) : NULL;
     REQUIRE(model, "%s: no model", CONFIGS[config].name);
     float *images = random_floats(MOST_IMAGES * image_floats(vit_model_config(model)), 1, &seed);
-    static size_t met[CONFIGS_COUNT];
-    size_t turn = config + met[config]++;
+    static size_t turns[CONFIGS_COUNT];
+    size_t turn = config + turns[config]++;
     check(&(struct subject){CONFIGS[config].name, config, turn, model, images});
     free(images);
     vit_close(model);
@@ -112,7 +112,7 @@ static void each_subject(void (*check)(const struct subject *)) {
 
 enum { TEAMS_COUNT = 5 };
 
-/* Two of the teams. Every team meets each batch and each wanted output in some models. */
+/* Two of the teams. Every team meets each batch and each requested output in some models. */
 static size_t team_at(const struct subject *s, size_t batch, int wants, size_t i) {
     return (s->config + batch + (size_t)wants + 2 * i) % TEAMS_COUNT;
 }
@@ -129,7 +129,7 @@ static void check_run(const struct subject *s, size_t batch, size_t state_batch,
     outputs_free(&alone);
 }
 
-/* Under sanitizers each batch meets one of the five wanted outputs. It is another one each time that
+/* Under sanitizers each batch meets one of the five requested outputs. It is another one each time that
  * a config comes, in the next table or in int8. */
 static bool is_turn(const struct subject *s, size_t batch, int wants) {
     return !SANITIZED || (s->turn + batch + (size_t)wants) % WANTS == 0;

@@ -97,15 +97,15 @@ TEST("Muon in bfloat16 also gives all directions nearly the same length") {
     CHECK(memcmp(p[0], p[1], sizeof p[0]), "nothing was rounded");
     for (size_t trial = 0; trial < 20; trial++) {
         float u[ROWS];
-        double length = 0, moved = 0;
+        double length = 0, square = 0;
         random_fill(u, ROWS, 1, &seed);
         for (size_t i = 0; i < ROWS; i++) length += (double)u[i] * (double)u[i];
         for (size_t j = 0; j < COLUMNS; j++) {
             double sum = 0;
             for (size_t i = 0; i < ROWS; i++) sum += (double)u[i] * (double)p[0][i * COLUMNS + j];
-            moved += sum * sum;
+            square += sum * sum;
         }
-        double stretch = sqrt(moved / length) / (0.2 * sqrt(COLUMNS));
+        double stretch = sqrt(square / length) / (0.2 * sqrt(COLUMNS));
         /* The polynomial gives 0.68 to 1.21. Five times three roundings add 1/256 each. */
         CHECK(stretch > 0.62 && stretch < 1.28, "a direction is %g long", stretch);
     }

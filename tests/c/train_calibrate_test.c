@@ -180,8 +180,8 @@ TEST("the calibration error is small only at the temperature at which the labels
         struct reliability r = {0};
         for (size_t n = 0; n < COUNT; n++) {
             vit_probabilities(p, logits + n * CLASSES, CLASSES, i ? 2 : 1);
-            size_t told = largest_logit(p, CLASSES);
-            reliability_add(&r, p[told], told == labels[n]);
+            size_t class = largest_logit(p, CLASSES);
+            reliability_add(&r, p[class], class == labels[n]);
         }
         errors[i] = calibration_error(&r);
     }
@@ -239,10 +239,10 @@ TEST("a score is the loss, the right answers and the calibration error at a temp
         size_t right = 0, wrong = COUNT;
         for (size_t n = 0; n < COUNT; n++) {
             vit_probabilities(row, logits + n * CLASSES, CLASSES, (float)TEMPERATURES[t]);
-            size_t told = largest_logit(row, CLASSES);
-            reliability_add(&r, row[told], told == labels[n]);
-            float got = p[told == labels[n] ? right++ : --wrong];
-            CHECK(got == row[told], "%zu: %g, not %g", n, (double)got, (double)row[told]);
+            size_t class = largest_logit(row, CLASSES);
+            reliability_add(&r, row[class], class == labels[n]);
+            float got = p[class == labels[n] ? right++ : --wrong];
+            CHECK(got == row[class], "%zu: %g, not %g", n, (double)got, (double)row[class]);
         }
         double loss = cross_entropy(logits, labels, COUNT, TEMPERATURES[t]);
         CHECK(score.count == COUNT && score.correct == right, "%zu right", score.correct);

@@ -88,7 +88,7 @@ TEST("a pair of IDX files is read, plain or gzipped, and refused if the gzip is 
     for (size_t cut = 0; cut < size; cut++) {
         put_file(zipped, bytes, cut);
         CHECK(data_open(&data, zipped, labels, &recipe.config, &why) != VIT_OK,
-              "a gzip file cut at %zu of %zu was taken", cut, size);
+              "a gzip file cut at %zu of %zu was accepted", cut, size);
         data_close(&data);
     }
     bytes[size - 6] ^= 1; /* the checksum */
@@ -128,7 +128,7 @@ TEST("images of several channels are read from IDX of rank 4, and no others are 
 }
 
 TEST("texts are read from IDX of rank 2, whose tokens the model must know, and no others are "
-     "taken") {
+     "accepted") {
     enum { AT = 12, TOKENS = 3, ALL = IMAGES * TOKENS };
     static const struct {
         size_t byte, size; /* size: of the tokens */
@@ -151,10 +151,10 @@ TEST("texts are read from IDX of rank 2, whose tokens the model must know, and n
     strcpy(paths[1], scratch_path("train-tokens-idx2-ubyte"));
     put_file(paths[0], pair.images, pair.images_size);
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
-        uint8_t kept = texts[BAD[i].byte];
+        uint8_t original = texts[BAD[i].byte];
         texts[BAD[i].byte] = BAD[i].value;
         put_file(paths[1], texts, AT + BAD[i].size);
-        texts[BAD[i].byte] = kept;
+        texts[BAD[i].byte] = original;
         CHECK(data_open(&data, paths[0], paths[1], &recipe.config, &why) == VIT_BAD_FILE &&
                   strstr(why.text, BAD[i].says),
               "case %zu: %s", i, why.text);

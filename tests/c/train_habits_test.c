@@ -116,7 +116,7 @@ TEST("with a share of no habits a drawing stays as it is") {
 }
 
 /* Of ten points, how many a drawing that stops early keeps: the least and the most. */
-static void check_kept(double halves, size_t fewest, size_t largest) {
+static void check_share(double halves, size_t fewest, size_t largest) {
     struct one one;
     if (!one_open(&one, "[[[0, 0], [1, 1], [2, 2], [3, 3]], [[4, 4], [5, 5], [6, 6]],"
                         " [[7, 7], [8, 8], [9, 9]]]"))
@@ -125,11 +125,11 @@ static void check_kept(double halves, size_t fewest, size_t largest) {
     for (size_t i = 0; i < TRIES; i++) {
         struct rng rng = rng_stream(3, RNG_DRAW, 0, i);
         sketch_take(&one.sketch, &one.drawings, 0);
-        double kept = habit_stop_early(&one.sketch, halves, &rng);
+        double share = habit_stop_early(&one.sketch, halves, &rng);
         size_t points = one.sketch.points, sum = 0;
         for (size_t k = 0; k < one.sketch.strokes; k++) sum += one.sketch.length[k];
         CHECK(sum == points, "%zu points in strokes of %zu", points, sum);
-        CHECK(fabs(10 * kept - (double)points) <= 1, "%zu of ten points, told %g", points, kept);
+        CHECK(fabs(10 * share - (double)points) <= 1, "%zu of ten points, share %g", points, share);
         for (size_t k = 0; k < points; k++)
             CHECK(one.sketch.point[k].x == (float)k, "point %zu is another", k);
         least = points < least ? points : least;
@@ -141,11 +141,11 @@ static void check_kept(double halves, size_t fewest, size_t largest) {
 }
 
 TEST("a drawing that stops early keeps its first strokes and between 0.3 and 0.9 of its points") {
-    check_kept(0, 3, 8);
+    check_share(0, 3, 8);
 }
 
 TEST("a drawing that stops at about its half keeps between 0.45 and 0.55 of its points") {
-    check_kept(1, 4, 5);
+    check_share(1, 4, 5);
 }
 
 TEST("a blot is one round patch of ink without a hole") {

@@ -4,9 +4,9 @@
 
 #include "../../src/cli/cli.h"
 
-static char told[1 << 16];
+static char output[1 << 16];
 
-/* Reports progress once a second, in epochs of `seconds` seconds with 600 images a second. `told`
+/* Reports progress once a second, in epochs of `seconds` seconds with 600 images a second. `output`
  * holds the output. */
 static void run(size_t epochs, size_t seconds, bool terminal) {
     FILE *out = tmpfile();
@@ -26,7 +26,7 @@ static void run(size_t epochs, size_t seconds, bool terminal) {
                                          .gflops = 25,
                                      });
     rewind(out);
-    told[fread(told, 1, sizeof told - 1, out)] = '\0';
+    output[fread(output, 1, sizeof output - 1, out)] = '\0';
     fclose(out);
 }
 
@@ -45,14 +45,14 @@ TEST("without a terminal, vit train prints a line every half minute of a long ep
         "epoch 2/2  54000/60000 images  loss 0.0111  600 images/s  left 0:10 of the epoch, 0:10 of "
         "the run\n";
     run(2, 100, false);
-    CHECK(!strcmp(told, want), "told:\n%s", told);
+    CHECK(!strcmp(output, want), "output:\n%s", output);
 }
 
 TEST("without a terminal, vit train prints no progress in an epoch of less than half a minute") {
     run(5, 29, false);
-    CHECK(!told[0], "told:\n%s", told);
+    CHECK(!output[0], "output:\n%s", output);
     run(2, 30, false); /* the epoch's own line reports its end */
-    CHECK(!told[0], "told:\n%s", told);
+    CHECK(!output[0], "output:\n%s", output);
 }
 
 TEST("vit train prints a line every half minute, also after a step longer than an earlier epoch") {
@@ -64,15 +64,15 @@ TEST("vit train prints a line every half minute, also after a step longer than a
     now = (struct train_progress){2, 2, 300, 1000, 50, 6, 1, 0, 1};
     progress_show(&progress, &now);
     rewind(out);
-    told[fread(told, 1, sizeof told - 1, out)] = '\0';
+    output[fread(output, 1, sizeof output - 1, out)] = '\0';
     fclose(out);
-    CHECK(strstr(told, "epoch 1/2") && strstr(told, "epoch 2/2"), "told:\n%s", told);
+    CHECK(strstr(output, "epoch 1/2") && strstr(output, "epoch 2/2"), "output:\n%s", output);
 }
 
 TEST("on a terminal, vit train redraws one line until the end of each epoch") {
     run(2, 3, true);
-    size_t drawn = 0;
-    for (const char *at = told; (at = strchr(at, '\r')); at++) drawn++;
-    CHECK(drawn == 6 && !strchr(told, '\n'), "%zu drawn:\n%s", drawn, told);
-    CHECK(strstr(told, "epoch 2/2 [####################] 100 %"), "drawn:\n%s", told);
+    size_t bars = 0;
+    for (const char *at = output; (at = strchr(at, '\r')); at++) bars++;
+    CHECK(bars == 6 && !strchr(output, '\n'), "%zu bars:\n%s", bars, output);
+    CHECK(strstr(output, "epoch 2/2 [####################] 100 %"), "output:\n%s", output);
 }

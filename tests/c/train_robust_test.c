@@ -62,13 +62,13 @@ static void draw(uint8_t *plane, size_t drawing, const struct pen *pen) {
 /* False if there are no drawings. */
 static bool open_all(void) {
     static const char *const folders[] = {"../strokes", "strokes", "."};
-    const char *given = getenv("VITRINE_DATA");
+    const char *folder = getenv("VITRINE_DATA");
     vit_error why = {""};
     bool found = false;
     for (size_t i = 0; i < sizeof folders / sizeof *folders && !found; i++) {
         char path[512];
         snprintf(path, sizeof path, "%s/%s/pendigits-train.jsonl.gz",
-                 given ? given : GOLDEN_DIR "/../../../shared/mnist", folders[i]);
+                 folder ? folder : GOLDEN_DIR "/../../../shared/mnist", folders[i]);
         found = !access(path, R_OK) && !drawings_open(&drawings, path, DIGITS, &why);
     }
     models = getenv("VITRINE_FULL") ? MODELS : 1;
@@ -83,8 +83,8 @@ static void close_all(void) {
 }
 
 /* Each model's answers to the images of its batch. */
-static void read_batch(struct reading told[MODELS][WAY_COUNT], size_t count) {
-    for (size_t i = 0; i < models; i++) reader_read(&readers[i], told[i], count);
+static void read_batch(struct reading readings[MODELS][WAY_COUNT], size_t count) {
+    for (size_t i = 0; i < models; i++) reader_read(&readers[i], readings[i], count);
 }
 
 /* Prepares the plane as image `at` of each model's batch. */
@@ -93,7 +93,7 @@ static void add_plane(size_t at, const uint8_t plane[PAD * PAD]) {
 }
 
 /* Each model's answers to the drawing in the first `count` ways. */
-static void read_ways(struct reading told[MODELS][WAY_COUNT], size_t drawing, size_t count) {
+static void read_ways(struct reading readings[MODELS][WAY_COUNT], size_t drawing, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const struct way *way = &WAYS[i];
         uint8_t plane[PAD * PAD] = {0};
@@ -102,7 +102,7 @@ static void read_ways(struct reading told[MODELS][WAY_COUNT], size_t drawing, si
             plane[k] = (uint8_t)(way->paper + (way->ink - way->paper) * plane[k] / 255);
         add_plane(i, plane);
     }
-    read_batch(told, count);
+    read_batch(readings, count);
 }
 
 /* The next drawing after `drawing` by a held-out writer; SIZE_MAX if there is none. */
@@ -122,14 +122,14 @@ struct tally {
     size_t changed[WAY_COUNT], wrong[WAY_COUNT];
 };
 
-static void count_ways(struct tally *tally, const struct reading *told, size_t count,
+static void count_ways(struct tally *tally, const struct reading *readings, size_t count,
                        size_t label) {
-    bool right = told[0].class == label;
+    bool right = readings[0].class == label;
     tally->right += right;
-    tally->uncertain += right && told[0].uncertain;
+    tally->uncertain += right && readings[0].uncertain;
     for (size_t way = 0; way < count; way++) {
-        tally->changed[way] += told[way].class != told[0].class;
-        tally->wrong[way] += told[way].class != label;
+        tally->changed[way] += readings[way].class != readings[0].class;
+        tally->wrong[way] += readings[way].class != label;
     }
 }
 
@@ -154,11 +154,11 @@ TEST("at most one digit in a hundred is misread or doubted, or read otherwise in
     if (!open_all()) SKIP(NO_DRAWINGS);
     for (size_t i = SIZE_MAX; (i = next_held_out(i)) != SIZE_MAX;) {
         if (seen++ % STEP) continue;
-        struct reading told[MODELS][WAY_COUNT];
+        struct reading readings[MODELS][WAY_COUNT];
         size_t ways = held_out++ % EVERY ? 1 : WAY_COUNT;
-        read_ways(told, i, ways);
+        read_ways(readings, i, ways);
         for (size_t k = 0; k < models; k++)
-            count_ways(&tally[k], told[k], ways, drawings.list[i].label);
+            count_ways(&tally[k], readings[k], ways, drawings.list[i].label);
         count += ways > 1;
     }
     for (size_t i = 0; i < models; i++) check_tally(&tally[i], readers[i].name, held_out, count);
@@ -244,19 +244,19 @@ TEST("nine in ten letters, signs, knots and pairs are uncertain") {
         drawing = next_held_out(drawing);
         if (i % STEP) continue;
         count++;
-        struct reading told[MODELS][WAY_COUNT];
+        struct reading readings[MODELS][WAY_COUNT];
         for (size_t kind = 0; kind < KINDS; kind++) {
             uint8_t plane[PAD * PAD] = {0};
             draw_other(plane, kind, i, drawing);
             add_plane(kind, plane);
         }
-        read_batch(told, KINDS);
+        read_batch(readings, KINDS);
         for (size_t k = 0; k < models; k++)
             for (size_t kind = 0; kind < KINDS; kind++) {
-                flagged[k][kind] += told[k][kind].uncertain;
-                if (getenv("VERBOSE") && !told[k][kind].uncertain)
+                flagged[k][kind] += readings[k][kind].uncertain;
+                if (getenv("VERBOSE") && !readings[k][kind].uncertain)
                     printf("    %s: %s %zu: %zu\n", readers[k].name, kinds[kind], i,
-                           told[k][kind].class);
+                           readings[k][kind].class);
             }
     }
     for (size_t k = 0; k < models; k++) {

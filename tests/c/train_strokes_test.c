@@ -80,7 +80,7 @@ TEST("a broken file of drawings is refused with the line and the reason") {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct drawings drawings;
         vit_error why = {""};
-        CHECK(open_text(&drawings, bad[i].text, &why), "taken: %s", bad[i].text);
+        CHECK(open_text(&drawings, bad[i].text, &why), "accepted: %s", bad[i].text);
         CHECK(strstr(why.text, bad[i].words), "%s: %s", bad[i].text, why.text);
         CHECK(!drawings.list && !drawings.points && !drawings.lengths,
               "the drawings are not empty");

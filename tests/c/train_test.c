@@ -246,9 +246,9 @@ TEST("the checkpoint of a run on texts has all of them, and the run resumes") {
     CHECK(!finished, "the run was not stopped");
     uint8_t *bytes = bytes_of(scratch_path("texts.checkpoint"), &size);
     MUST(checkpoint_parts(parts, bytes, size, "it", &why));
-    const struct checkpoint_part *kept = &parts[CHECKPOINT_LABELS];
-    CHECK(kept->size == sizeof texts && !memcmp(kept->at, texts, sizeof texts), "%zu bytes",
-          kept->size);
+    const struct checkpoint_part *labels = &parts[CHECKPOINT_LABELS];
+    CHECK(labels->size == sizeof texts && !memcmp(labels->at, texts, sizeof texts), "%zu bytes",
+          labels->size);
     files.watch.context = &resumed;
     MUST(train_run(&job, &files, &finished, &why));
     CHECK(finished && resumed.done == 20 && resumed.steps == 6, "%zu steps", resumed.steps);

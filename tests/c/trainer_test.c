@@ -427,18 +427,18 @@ TEST("mixed images are made of two, and their labels have the shares of the imag
             float image[COLOURS * PIXELS], own = (float)(5 * i) / 255;
             struct sample sample = sample_draw(image, &room, &samples, epoch, i);
             CHECK(sample.mixed >= 0 && sample.mixed <= 0.5f, "share %g", (double)sample.mixed);
-            size_t kept = 0;
+            size_t same = 0;
             float other = own;
             for (size_t j = 0; j < COLOURS * PIXELS; j++)
                 if (image[j] == own)
-                    kept++;
+                    same++;
                 else
                     other = image[j];
-            if (kept == COLOURS * PIXELS) continue;
-            bool alike = kept == 0; /* blended, or pasted over everything */
+            if (same == COLOURS * PIXELS) continue;
+            bool alike = same == 0; /* blended, or pasted over everything */
             blended += alike, pasted += !alike;
             if (alike) continue;
-            float share = 1 - (float)kept / (COLOURS * PIXELS); /* pasted */
+            float share = 1 - (float)same / (COLOURS * PIXELS); /* pasted */
             size_t from = (size_t)lroundf(other * 255 / 5);
             CHECK(other == (float)(5 * from) / 255, "a pixel of no image: %g", (double)other);
             CHECK(fabsf(fminf(share, 1 - share) - sample.mixed) < 1e-6f, "%g pasted, %g mixed",
@@ -527,7 +527,8 @@ TEST("a teacher must standardise every channel as the recipe does") {
     MUST(vit_create(&same, &recipe.config, "{}", 2, &vit_scalar, &why));
     MUST(vit_create(&teacher, &other, "{}", 2, &vit_scalar, &why));
     CHECK(!teacher_check(same, &recipe, &why), "%s", why.text);
-    CHECK(teacher_check(teacher, &recipe, &why) == VIT_BAD_ARGUMENT, "another deviation is taken");
+    CHECK(teacher_check(teacher, &recipe, &why) == VIT_BAD_ARGUMENT,
+          "another deviation is accepted");
     vit_close(same), vit_close(teacher);
     recipe_close(&recipe);
 }

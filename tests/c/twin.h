@@ -674,8 +674,8 @@ static inline double twin_loss(const double *logits, size_t label, size_t K, dou
     for (size_t k = 0; k < K; k++) most = fmax(most, logits[k]);
     for (size_t k = 0; k < K; k++) sum += exp(logits[k] - most);
     for (size_t k = 0; k < K; k++) {
-        double wanted = smoothing / (double)K + (k == label ? 1 - smoothing : 0);
-        loss -= wanted * (logits[k] - most - log(sum));
+        double target = smoothing / (double)K + (k == label ? 1 - smoothing : 0);
+        loss -= target * (logits[k] - most - log(sum));
     }
     return loss;
 }
