@@ -104,19 +104,19 @@ static double least_state(const vit_config *c) {
 
 static void check_sizes(const vit_config *c, const struct vit_kernels *k, size_t batch) {
     double floats = least_floats(c);
-    size_t said = params_floats(c, k);
-    EXPECT((double)said >= floats || said > SIZE_MAX / sizeof(float),
-           "%.0f floats of parameters or too many, got %zu", floats, said);
+    size_t parameters = params_floats(c, k);
+    EXPECT((double)parameters >= floats || parameters > SIZE_MAX / sizeof(float),
+           "%.0f floats of parameters or too many, got %zu", floats, parameters);
     vit_model model = {.config = *c, .kernels = k};
     size_t state = vit_state_size(&model, batch, NULL);
     EXPECT(state == 0 || (double)state >= 4 * least_state(c), "%.0f bytes of a state or 0, got %zu",
            4 * least_state(c), state);
     vit_model *created = NULL;
     vit_error why = {""};
-    if (said > SIZE_MAX / sizeof(float))
+    if (parameters > SIZE_MAX / sizeof(float))
         EXPECT(model_new(&created, c, "{}", 2, k, &why) == VIT_NO_MEMORY,
                "a model of at least %.0f floats was created", floats);
-    if ((double)said * 4 > 8e6 || k->packed) return;
+    if ((double)parameters * 4 > 8e6 || k->packed) return;
     meter_start();
     vit_status status = vit_create(&created, c, "{}", 2, k, &why);
     expect_cheap(meter_stop(), (uint64_t)floats * 4, "an empty model");
@@ -138,30 +138,31 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     struct tape tape = {bytes, bytes + size};
     uint8_t choice = tape_byte(&tape);
     const struct vit_kernels *k = kernels_pick(choice >> 1);
-    struct made *made = calloc(1, sizeof *made);
+    struct specimen *specimen = calloc(1, sizeof *specimen);
     vit_config config;
     vit_error why = {""};
     if (choice & 1) { /* raw text */
-        made->json_size = (size_t)(tape.end - tape.at);
-        if (made->json_size > sizeof made->json) made->json_size = sizeof made->json;
-        memcpy(made->json, tape.at, made->json_size);
+        specimen->json_size = (size_t)(tape.end - tape.at);
+        if (specimen->json_size > sizeof specimen->json)
+            specimen->json_size = sizeof specimen->json;
+        memcpy(specimen->json, tape.at, specimen->json_size);
     } else {
-        plan_draw(&made->plan, &tape);
-        for (size_t i = tape_below(&tape, 6); i > 0; i--) mutate_plan(made, &tape);
-        made->json_size = plan_json(made->json, sizeof made->json, &made->plan);
-        for (size_t i = tape_below(&tape, 4); i > 0; i--) mutate_json(made, &tape);
+        plan_draw(&specimen->plan, &tape);
+        for (size_t i = tape_below(&tape, 6); i > 0; i--) mutate_plan(specimen, &tape);
+        specimen->json_size = plan_json(specimen->json, sizeof specimen->json, &specimen->plan);
+        for (size_t i = tape_below(&tape, 4); i > 0; i--) mutate_json(specimen, &tape);
     }
-    char *exact = malloc(made->json_size + 1);
-    memcpy(exact, made->json, made->json_size);
+    char *exact = malloc(specimen->json_size + 1);
+    memcpy(exact, specimen->json, specimen->json_size);
     meter_start();
-    vit_status status = vit_config_read(&config, exact, made->json_size, &why);
-    expect_cheap(meter_stop(), made->json_size, "reading a config");
+    vit_status status = vit_config_read(&config, exact, specimen->json_size, &why);
+    expect_cheap(meter_stop(), specimen->json_size, "reading a config");
     EXPECT(status == VIT_OK || why.text[0], "a failure without a message");
     if (status == VIT_OK) {
         check_sizes(&config, k, (size_t)1 << tape_below(&tape, 32));
-        check_printed(&config, exact, made->json_size);
+        check_printed(&config, exact, specimen->json_size);
     }
     free(exact);
-    free(made);
+    free(specimen);
     return 0;
 }

@@ -74,15 +74,15 @@ static void check(vit_model *model, const struct vit_kernels *k, bool wild, stru
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     struct tape tape = {bytes, bytes + size};
     const struct vit_kernels *k = kernels_pick(tape_byte(&tape));
-    struct made *made = made_new(&tape, true);
-    struct source source = made_source(made);
+    struct specimen *specimen = specimen_new(&tape, true);
+    struct source source = specimen_source(specimen);
     vit_model *model;
     vit_error why = {""};
     size_t count;
     if (open_whole(&model, &source, tape_bool(&tape) ? &vit_scalar : &vit_native, &why) == VIT_OK) {
-        if (vit_parameters(model, &count)) check(model, k, made->wild, &tape);
+        if (vit_parameters(model, &count)) check(model, k, specimen->wild, &tape);
         vit_close(model);
     }
-    made_free(made);
+    specimen_free(specimen);
     return 0;
 }

@@ -158,15 +158,15 @@ static void put_entry(struct header *out, const struct tensor *t) {
         t->begin + t->bytes + (uint64_t)t->end_shift);
 }
 
-static void put_header(struct header *out, const struct made *made, bool reversed) {
-    const struct tensors *all = &made->tensors;
+static void put_header(struct header *out, const struct specimen *specimen, bool reversed) {
+    const struct tensors *all = &specimen->tensors;
     const char *comma = "";
     put(out, "{");
-    if (made->plan.variant || !made->plan.config_apart) {
+    if (specimen->plan.variant || !specimen->plan.config_apart) {
         put(out, "\"__metadata__\":{\"format\":\"pt\"");
-        if (!made->plan.config_apart) {
+        if (!specimen->plan.config_apart) {
             put(out, ",\"vitrine\":\"");
-            put_escaped(out, made->json, made->json_size);
+            put_escaped(out, specimen->json, specimen->json_size);
             put(out, "\"");
         }
         put(out, "}");
@@ -195,11 +195,11 @@ static void put_sources(struct header *out, const struct tensors *all, size_t in
     put(out, "]");
 }
 
-void file_map(struct made *made) {
-    const struct plan *p = &made->plan;
-    const struct tensors *all = &made->tensors;
+void file_map(struct specimen *specimen) {
+    const struct plan *p = &specimen->plan;
+    const struct tensors *all = &specimen->tensors;
     static char text[HEADER_MOST];
-    struct header out = {made->map = text, 0};
+    struct header out = {specimen->map = text, 0};
     const char *comma = "";
     put(&out, "{\"family\":\"others\",\"strict\":%s,\"matrix_patches\":%s,\"transposed\":[%s]",
         p->no_ones ? "false" : "true", p->matrix_patches ? "true" : "false",
@@ -224,82 +224,82 @@ void file_map(struct made *made) {
         comma = ",";
     }
     put(&out, "}}");
-    made->map_size = out.size;
+    specimen->map_size = out.size;
 }
 
-static void lay_out(struct made *made) {
+static void lay_out(struct specimen *specimen) {
     uint64_t at = 0;
-    for (size_t i = 0; i < made->tensors.count; i++) {
-        struct tensor *t = &made->tensors.list[i];
+    for (size_t i = 0; i < specimen->tensors.count; i++) {
+        struct tensor *t = &specimen->tensors.list[i];
         t->bytes = tensor_bytes(t);
         t->begin = at;
         if (__builtin_add_overflow(at, t->bytes, &at)) at = UINT64_MAX / 2;
     }
-    made->announced = at;
+    specimen->announced = at;
 }
 
-void file_write(struct made *made, struct tape *tape) {
+void file_write(struct specimen *specimen, struct tape *tape) {
     static char text[HEADER_MOST];
     struct header header = {text, 0};
-    shuffle(&made->tensors, tape_below(tape, 3), &made->seed);
-    lay_out(made);
-    put_header(&header, made, tape_bool(tape));
+    shuffle(&specimen->tensors, tape_below(tape, 3), &specimen->seed);
+    lay_out(specimen);
+    put_header(&header, specimen, tape_bool(tape));
     size_t start = 8 + header.size,
-           room = made->announced < DATA_MOST ? (size_t)made->announced : DATA_MOST;
-    made->bytes = calloc(start + room + 1, 1);
-    made->header_size = start;
-    for (int i = 0; i < 8; i++) made->bytes[i] = (uint8_t)((uint64_t)header.size >> 8 * i);
-    memcpy(made->bytes + 8, header.at, header.size);
+           room = specimen->announced < DATA_MOST ? (size_t)specimen->announced : DATA_MOST;
+    specimen->bytes = calloc(start + room + 1, 1);
+    specimen->header_size = start;
+    for (int i = 0; i < 8; i++) specimen->bytes[i] = (uint8_t)((uint64_t)header.size >> 8 * i);
+    memcpy(specimen->bytes + 8, header.at, header.size);
     size_t at = start;
-    for (size_t i = 0; i < made->tensors.count && at < start + room; i++)
-        at +=
-            write_numbers(made->bytes + at, start + room - at, &made->tensors.list[i], &made->seed);
-    made->size = start + room;
-    if (__builtin_add_overflow(made->announced, start, &made->announced))
-        made->announced = UINT64_MAX;
+    for (size_t i = 0; i < specimen->tensors.count && at < start + room; i++)
+        at += write_numbers(specimen->bytes + at, start + room - at, &specimen->tensors.list[i],
+                            &specimen->seed);
+    specimen->size = start + room;
+    if (__builtin_add_overflow(specimen->announced, start, &specimen->announced))
+        specimen->announced = UINT64_MAX;
 }
 
 /* ---- The whole ---------------------------------------------------------- */
 
 enum stage { LIE, CONFIG, TENSORS, TEXT, MAP, BYTES, STAGES };
 
-static struct made *make(struct tape *tape, const size_t stages[STAGES], enum fill fill) {
-    static struct made only; /* static, because it is large and allocating it costs time */
-    struct made *made = &only;
-    made->wild = stages[TEXT] + stages[MAP] + stages[BYTES] > 0;
-    plan_draw(&made->plan, tape);
-    made->seed = tape_word(tape);
-    for (size_t i = 0; i < stages[CONFIG]; i++) mutate_plan(made, tape);
-    tensors_make(&made->tensors, &made->plan);
-    file_types(&made->tensors, &made->plan, tape, &made->seed);
-    for (size_t i = 0; i < made->tensors.count; i++) made->tensors.list[i].fill = fill;
-    for (size_t i = 0; i < stages[LIE]; i++) mutate_plan(made, tape);
-    for (size_t i = 0; i < stages[TENSORS]; i++) mutate_tensors(made, tape);
-    made->json_apart = made->plan.config_apart;
-    made->mapped = made->plan.mapped;
-    made->json_size = plan_json(made->json, sizeof made->json, &made->plan);
-    for (size_t i = 0; i < stages[TEXT]; i++) mutate_json(made, tape);
-    file_map(made);
-    for (size_t i = 0; i < stages[MAP]; i++) mutate_map(made, tape);
-    file_write(made, tape);
-    for (size_t i = 0; i < stages[BYTES]; i++) mutate_bytes(made, tape);
-    return made;
+static struct specimen *make(struct tape *tape, const size_t stages[STAGES], enum fill fill) {
+    static struct specimen only; /* static, because it is large and allocating it costs time */
+    struct specimen *specimen = &only;
+    specimen->wild = stages[TEXT] + stages[MAP] + stages[BYTES] > 0;
+    plan_draw(&specimen->plan, tape);
+    specimen->seed = tape_word(tape);
+    for (size_t i = 0; i < stages[CONFIG]; i++) mutate_plan(specimen, tape);
+    tensors_make(&specimen->tensors, &specimen->plan);
+    file_types(&specimen->tensors, &specimen->plan, tape, &specimen->seed);
+    for (size_t i = 0; i < specimen->tensors.count; i++) specimen->tensors.list[i].fill = fill;
+    for (size_t i = 0; i < stages[LIE]; i++) mutate_plan(specimen, tape);
+    for (size_t i = 0; i < stages[TENSORS]; i++) mutate_tensors(specimen, tape);
+    specimen->json_apart = specimen->plan.config_apart;
+    specimen->mapped = specimen->plan.mapped;
+    specimen->json_size = plan_json(specimen->json, sizeof specimen->json, &specimen->plan);
+    for (size_t i = 0; i < stages[TEXT]; i++) mutate_json(specimen, tape);
+    file_map(specimen);
+    for (size_t i = 0; i < stages[MAP]; i++) mutate_map(specimen, tape);
+    file_write(specimen, tape);
+    for (size_t i = 0; i < stages[BYTES]; i++) mutate_bytes(specimen, tape);
+    return specimen;
 }
 
-struct made *made_new(struct tape *tape, bool mutable) {
+struct specimen *specimen_new(struct tape *tape, bool mutable) {
     static const uint8_t COUNTS[] = {0, 1, 1, 1, 2, 2, 3, 5};
     size_t stages[STAGES] = {0}, mutations = mutable ? COUNTS[tape_below(tape, 8)] : 0;
     for (size_t i = 0; i < mutations; i++) stages[tape_below(tape, STAGES)]++;
-    struct made *made = make(tape, stages, PLAIN);
-    made->mutations = mutations;
-    return made;
+    struct specimen *specimen = make(tape, stages, PLAIN);
+    specimen->mutations = mutations;
+    return specimen;
 }
 
-struct made *made_filled(struct tape *tape, enum fill fill) {
+struct specimen *specimen_filled(struct tape *tape, enum fill fill) {
     return make(tape, (size_t[STAGES]){0}, fill);
 }
 
-void made_free(struct made *made) {
-    free(made->bytes);
-    made->bytes = NULL;
+void specimen_free(struct specimen *specimen) {
+    free(specimen->bytes);
+    specimen->bytes = NULL;
 }

@@ -102,7 +102,7 @@ struct tensor *tensors_add(struct tensors *tensors, enum role role, const char *
 void tensors_make(struct tensors *tensors, const struct plan *plan);
 uint64_t tensor_bytes(const struct tensor *tensor);
 
-struct made {
+struct specimen {
     struct plan plan;
     struct tensors tensors;
     char json[JSON_ROOM]; /* the config, apart or in the file */
@@ -121,22 +121,22 @@ struct made {
     uint64_t seed;
 };
 
-/* A model made from the tape, with some mutations if `mutable`. Call made_free before the next. */
-struct made *made_new(struct tape *tape, bool mutable);
+/* A model made from the tape, with some mutations if `mutable`. Call specimen_free before the next. */
+struct specimen *specimen_new(struct tape *tape, bool mutable);
 /* A model without mutations. `fill` says how its matrices and vectors are filled. */
-struct made *made_filled(struct tape *tape, enum fill fill);
-void made_free(struct made *made);
+struct specimen *specimen_filled(struct tape *tape, enum fill fill);
+void specimen_free(struct specimen *specimen);
 
 /* file.c: types and scales; the map; then the bytes. */
 void file_types(struct tensors *tensors, struct plan *plan, struct tape *tape, uint64_t *seed);
-void file_map(struct made *made);
-void file_write(struct made *made, struct tape *tape);
+void file_map(struct specimen *specimen);
+void file_write(struct specimen *specimen, struct tape *tape);
 
 /* mutate.c, in the order in which a file is made: */
-void mutate_plan(struct made *made, struct tape *tape);
-void mutate_tensors(struct made *made, struct tape *tape);
-void mutate_json(struct made *made, struct tape *tape);
-void mutate_map(struct made *made, struct tape *tape);
-void mutate_bytes(struct made *made, struct tape *tape);
+void mutate_plan(struct specimen *specimen, struct tape *tape);
+void mutate_tensors(struct specimen *specimen, struct tape *tape);
+void mutate_json(struct specimen *specimen, struct tape *tape);
+void mutate_map(struct specimen *specimen, struct tape *tape);
+void mutate_bytes(struct specimen *specimen, struct tape *tape);
 
 #endif

@@ -86,13 +86,13 @@ const struct vit_kernels *kernels_pick(size_t index) {
 
 /* ---- Opening ------------------------------------------------------------ */
 
-struct source made_source(const struct made *made) {
-    return (struct source){made->bytes,
-                           made->size,
-                           made->json_apart ? made->json : NULL,
-                           made->json_apart ? made->json_size : 0,
-                           made->mapped ? made->map : NULL,
-                           made->mapped ? made->map_size : 0};
+struct source specimen_source(const struct specimen *specimen) {
+    return (struct source){specimen->bytes,
+                           specimen->size,
+                           specimen->json_apart ? specimen->json : NULL,
+                           specimen->json_apart ? specimen->json_size : 0,
+                           specimen->mapped ? specimen->map : NULL,
+                           specimen->mapped ? specimen->map_size : 0};
 }
 
 vit_status open_whole(vit_model **out, const struct source *s, const struct vit_kernels *kernels,
@@ -112,8 +112,8 @@ void expect_same_models(const vit_model *a, const vit_model *b, const char *what
     EXPECT(a->config.int8 == b->config.int8, "%s: only one model is int8", what);
 }
 
-void expect_planned(const struct made *made, const vit_model *model) {
-    const struct plan *p = &made->plan;
+void expect_planned(const struct specimen *specimen, const vit_model *model) {
+    const struct plan *p = &specimen->plan;
     const vit_config *c = vit_model_config(model);
     const struct {
         const char *key;

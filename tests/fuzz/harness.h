@@ -36,13 +36,13 @@ struct source {
     const char *map; /* NULL: none */
     size_t map_size;
 };
-struct source made_source(const struct made *made);
+struct source specimen_source(const struct specimen *specimen);
 vit_status open_whole(vit_model **out, const struct source *source,
                       const struct vit_kernels *kernels, vit_error *why);
 /* Expects the same parameters to the bit, and the same config. */
 void expect_same_models(const vit_model *a, const vit_model *b, const char *what);
 /* Expects that the model of a file without changes has every size of the plan. */
-void expect_planned(const struct made *made, const vit_model *model);
+void expect_planned(const struct specimen *specimen, const vit_model *model);
 
 /* Whether a run of `batch` images is worth its time in a search. */
 bool affordable(const vit_model *model, size_t batch);

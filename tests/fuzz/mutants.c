@@ -52,19 +52,21 @@ static void run(const vit_model *model, bool wild) {
     free(image);
 }
 
-static void put_mutant(const struct made *made) {
+static void put_mutant(const struct specimen *specimen) {
     vit_model *model;
     vit_error why;
-    const char *json = made->json_apart ? made->json : NULL, *map = made->mapped ? made->map : NULL;
-    vit_status status = vit_open_with_config(&model, made->bytes, made->size, json, made->json_size,
-                                             map, made->map_size, &vit_scalar, &why);
-    put_size(made->size);
-    fwrite(made->bytes, 1, made->size, stdout);
-    put_text(json, made->json_size);
-    put_text(map, made->map_size);
+    const char *json = specimen->json_apart ? specimen->json : NULL,
+               *map = specimen->mapped ? specimen->map : NULL;
+    vit_status status =
+        vit_open_with_config(&model, specimen->bytes, specimen->size, json, specimen->json_size,
+                             map, specimen->map_size, &vit_scalar, &why);
+    put_size(specimen->size);
+    fwrite(specimen->bytes, 1, specimen->size, stdout);
+    put_text(json, specimen->json_size);
+    put_text(map, specimen->map_size);
     fputc(status, stdout);
     if (model)
-        run(model, made->wild);
+        run(model, specimen->wild);
     else
         put_size((size_t)NONE);
     vit_close(model);
@@ -80,9 +82,9 @@ int main(int argc, char **argv) {
         uint8_t bytes[TAPE];
         for (size_t i = 0; i < TAPE; i++) bytes[i] = (uint8_t)random_next(&seed);
         struct tape tape = {bytes, bytes + TAPE};
-        struct made *made = made_new(&tape, true);
-        put_mutant(made);
-        made_free(made);
+        struct specimen *specimen = specimen_new(&tape, true);
+        put_mutant(specimen);
+        specimen_free(specimen);
     }
     return ferror(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -119,8 +119,8 @@ static void keep_small(struct plan *p) {
     }
 }
 
-void mutate_plan(struct made *made, struct tape *t) {
-    struct plan *p = &made->plan;
+void mutate_plan(struct specimen *specimen, struct tape *t) {
+    struct plan *p = &specimen->plan;
     char *plan = (char *)p;
     size_t kind = tape_below(t, 4);
     if (kind == 2) {
@@ -138,8 +138,8 @@ void mutate_plan(struct made *made, struct tape *t) {
 
 /* ---- Tensors ------------------------------------------------------------ */
 
-static struct tensor *any_tensor(struct made *made, struct tape *t) {
-    return &made->tensors.list[tape_below(t, made->tensors.count)];
+static struct tensor *any_tensor(struct specimen *specimen, struct tape *t) {
+    return &specimen->tensors.list[tape_below(t, specimen->tensors.count)];
 }
 
 static void mutate_shape(struct tensor *tensor, struct tape *t) {
@@ -188,7 +188,7 @@ static const char *const PIECES[] = {".",
                                      "__metadata__",
                                      "9999999999999999999999"};
 
-static void mutate_name(struct made *made, struct tensor *tensor, struct tape *t) {
+static void mutate_name(struct specimen *specimen, struct tensor *tensor, struct tape *t) {
     size_t n = strlen(tensor->name), at = tape_below(t, n + 1);
     const char *piece = PIECES[tape_below(t, COUNT(PIECES))];
     char old[NAME_ROOM];
@@ -196,12 +196,12 @@ static void mutate_name(struct made *made, struct tensor *tensor, struct tape *t
     switch (tape_below(t, 6)) {
     case 0: snprintf(tensor->name, NAME_ROOM, "%.*s%s%.100s", (int)at, old, piece, old + at); break;
     case 1: memmove(tensor->name + at, tensor->name + at + (at < n), n - at); break;
-    case 2: memcpy(tensor->name, any_tensor(made, t)->name, NAME_ROOM); break;
+    case 2: memcpy(tensor->name, any_tensor(specimen, t)->name, NAME_ROOM); break;
     case 3: snprintf(tensor->name, NAME_ROOM, "%s", piece); break;
     case 4: tensor->repeat = (size_t)EDGES[tape_below(t, 22)]; break;
     default: { /* a prefix before all names */
-        for (size_t i = 0; i < made->tensors.count; i++) {
-            struct tensor *one = &made->tensors.list[i];
+        for (size_t i = 0; i < specimen->tensors.count; i++) {
+            struct tensor *one = &specimen->tensors.list[i];
             memcpy(old, one->name, sizeof old);
             snprintf(one->name, NAME_ROOM, "%s%.120s", piece, old);
         }
@@ -210,7 +210,7 @@ static void mutate_name(struct made *made, struct tensor *tensor, struct tape *t
 }
 
 /* Cuts the rows into two or three tensors, named as in other code. */
-static void cut(struct made *made, struct tensor *tensor, struct tape *t) {
+static void cut(struct specimen *specimen, struct tensor *tensor, struct tape *t) {
     static const char *const PARTS_OF[][3] = {
         {"query", "key", "value"}, {"q_proj", "k_proj", "v_proj"}, {"q", "kv", NULL}};
     size_t kind = tape_below(t, 3), parts = kind < 2 ? 3 : 2;
@@ -218,7 +218,7 @@ static void cut(struct made *made, struct tensor *tensor, struct tape *t) {
     const char *last = strrchr(whole.name, '.'), *before = last ? last : whole.name;
     while (before > whole.name && before[-1] != '.') before--;
     for (size_t i = 0; i < parts; i++) {
-        struct tensor *part = i ? tensors_add(&made->tensors, whole.role, "", 0, NULL) : tensor;
+        struct tensor *part = i ? tensors_add(&specimen->tensors, whole.role, "", 0, NULL) : tensor;
         *part = whole;
         part->shape[0] = tape_chance(t, 3) ? tape_below(t, 20) : whole.shape[0] / parts;
         snprintf(part->name, NAME_ROOM, "%.*s%s%s", (int)(before - whole.name), whole.name,
@@ -234,19 +234,19 @@ static void mutate_offsets(struct tensor *tensor, struct tape *t) {
     if (kind != 0) tensor->end_shift = shift;
 }
 
-void mutate_tensors(struct made *made, struct tape *t) {
-    struct tensors *all = &made->tensors;
-    struct tensor *tensor = any_tensor(made, t);
+void mutate_tensors(struct specimen *specimen, struct tape *t) {
+    struct tensors *all = &specimen->tensors;
+    struct tensor *tensor = any_tensor(specimen, t);
     switch (tape_below(t, 10)) {
     case 0: /* other numbers */
         tensor->fill = (enum fill)tape_below(t, FILLS);
-        if (tensor->fill >= HUGE_NUMBERS) made->wild = true;
+        if (tensor->fill >= HUGE_NUMBERS) specimen->wild = true;
         break;
     case 1: mutate_shape(tensor, t); break;
-    case 2: mutate_name(made, tensor, t); break;
+    case 2: mutate_name(specimen, tensor, t); break;
     case 3:
         tensor->type = (enum dtype)tape_below(t, DTYPES);
-        made->wild = true;
+        specimen->wild = true;
         break;
     case 4: /* the tensor is removed */
         if (all->count > 1) *tensor = all->list[--all->count];
@@ -254,11 +254,11 @@ void mutate_tensors(struct made *made, struct tape *t) {
     case 5: { /* the tensor is there twice */
         struct tensor copy = *tensor, *twin = tensors_add(all, copy.role, "", 0, NULL);
         *twin = copy;
-        mutate_name(made, twin, t);
+        mutate_name(specimen, twin, t);
         break;
     }
     case 6: mutate_offsets(tensor, t); break;
-    case 7: cut(made, tensor, t); break;
+    case 7: cut(specimen, tensor, t); break;
     case 8: { /* only this tensor is int8 */
         char name[NAME_ROOM];
         size_t rows = (size_t)tensor->shape[0];
@@ -269,7 +269,7 @@ void mutate_tensors(struct made *made, struct tape *t) {
     }
     default: { /* all tensors of this role get other numbers */
         enum fill fill = (enum fill)tape_below(t, FILLS);
-        if (fill >= HUGE_NUMBERS) made->wild = true;
+        if (fill >= HUGE_NUMBERS) specimen->wild = true;
         for (size_t i = 0; i < all->count; i++)
             if (all->list[i].role == tensor->role) all->list[i].fill = fill;
     }
@@ -376,49 +376,49 @@ static void mutate_text(char *text, size_t *size, size_t room, struct tape *t) {
     }
 }
 
-void mutate_json(struct made *made, struct tape *t) {
-    mutate_text(made->json, &made->json_size, sizeof made->json, t);
-    if (tape_chance(t, 8)) made->json_apart = !made->json_apart;
+void mutate_json(struct specimen *specimen, struct tape *t) {
+    mutate_text(specimen->json, &specimen->json_size, sizeof specimen->json, t);
+    if (tape_chance(t, 8)) specimen->json_apart = !specimen->json_apart;
 }
 
-void mutate_map(struct made *made, struct tape *t) {
-    mutate_text(made->map, &made->map_size, HEADER_MOST, t);
-    if (tape_chance(t, 4)) made->mapped = !made->mapped;
+void mutate_map(struct specimen *specimen, struct tape *t) {
+    mutate_text(specimen->map, &specimen->map_size, HEADER_MOST, t);
+    if (tape_chance(t, 4)) specimen->mapped = !specimen->mapped;
 }
 
 /* ---- Bytes -------------------------------------------------------------- */
 
-static void mutate_header(struct made *made, struct tape *t) {
+static void mutate_header(struct specimen *specimen, struct tape *t) {
     enum { MORE = 256 };
-    if (made->header_size < 8 || made->size < made->header_size) return;
-    size_t size = made->header_size - 8, data = made->size - made->header_size;
+    if (specimen->header_size < 8 || specimen->size < specimen->header_size) return;
+    size_t size = specimen->header_size - 8, data = specimen->size - specimen->header_size;
     char *text = malloc(size + MORE);
-    memcpy(text, made->bytes + 8, size);
-    mutate_text(text, &size, made->header_size - 8 + MORE, t);
+    memcpy(text, specimen->bytes + 8, size);
+    mutate_text(text, &size, specimen->header_size - 8 + MORE, t);
     uint8_t *bytes = malloc(8 + size + data + 1);
     for (int i = 0; i < 8; i++) bytes[i] = (uint8_t)((uint64_t)size >> 8 * i);
     memcpy(bytes + 8, text, size);
-    memcpy(bytes + 8 + size, made->bytes + made->header_size, data);
-    made->announced = made->announced - made->header_size + 8 + size;
-    made->header_size = 8 + size;
-    made->size = 8 + size + data;
+    memcpy(bytes + 8 + size, specimen->bytes + specimen->header_size, data);
+    specimen->announced = specimen->announced - specimen->header_size + 8 + size;
+    specimen->header_size = 8 + size;
+    specimen->size = 8 + size + data;
     free(text);
-    free(made->bytes);
-    made->bytes = bytes;
+    free(specimen->bytes);
+    specimen->bytes = bytes;
 }
 
-void mutate_bytes(struct made *made, struct tape *t) {
-    size_t data = made->size - made->header_size;
-    if (made->size < 8) return;
+void mutate_bytes(struct specimen *specimen, struct tape *t) {
+    size_t data = specimen->size - specimen->header_size;
+    if (specimen->size < 8) return;
     switch (tape_below(t, 6)) {
-    case 0: mutate_header(made, t); return;
-    case 1: made->announced = made->size -= tape_below(t, made->size); break;
-    case 2: made->bytes[tape_below(t, 8)] = tape_byte(t); break;
-    case 3: made->announced = EDGES[tape_below(t, EDGES_COUNT)]; break;
-    case 4: made->announced += 1 + tape_below(t, 100); break;
+    case 0: mutate_header(specimen, t); return;
+    case 1: specimen->announced = specimen->size -= tape_below(t, specimen->size); break;
+    case 2: specimen->bytes[tape_below(t, 8)] = tape_byte(t); break;
+    case 3: specimen->announced = EDGES[tape_below(t, EDGES_COUNT)]; break;
+    case 4: specimen->announced += 1 + tape_below(t, 100); break;
     default:
         for (size_t i = 0; data && i < 4; i++)
-            made->bytes[made->header_size + tape_below(t, data)] = tape_byte(t);
+            specimen->bytes[specimen->header_size + tape_below(t, data)] = tape_byte(t);
     }
-    if (made->header_size > made->size) made->header_size = made->size;
+    if (specimen->header_size > specimen->size) specimen->header_size = specimen->size;
 }

@@ -35,16 +35,16 @@ static uint8_t *draw_pixels(vit_pixels *pixels, struct tape *t) {
 }
 
 static bool draw_config(vit_config *config, struct tape *t) {
-    struct made *made = calloc(1, sizeof *made);
+    struct specimen *specimen = calloc(1, sizeof *specimen);
     vit_error why = {""};
-    plan_draw(&made->plan, t);
-    made->plan.prepare = tape_below(t, 4);
-    if (made->plan.prepare == 1 || tape_bool(t)) made->plan.channels = 1;
-    for (size_t i = tape_below(t, 3); i > 0; i--) mutate_plan(made, t);
-    made->json_size = plan_json(made->json, sizeof made->json, &made->plan);
-    for (size_t i = tape_below(t, 3); i > 0; i--) mutate_json(made, t);
-    vit_status status = vit_config_read(config, made->json, made->json_size, &why);
-    free(made);
+    plan_draw(&specimen->plan, t);
+    specimen->plan.prepare = tape_below(t, 4);
+    if (specimen->plan.prepare == 1 || tape_bool(t)) specimen->plan.channels = 1;
+    for (size_t i = tape_below(t, 3); i > 0; i--) mutate_plan(specimen, t);
+    specimen->json_size = plan_json(specimen->json, sizeof specimen->json, &specimen->plan);
+    for (size_t i = tape_below(t, 3); i > 0; i--) mutate_json(specimen, t);
+    vit_status status = vit_config_read(config, specimen->json, specimen->json_size, &why);
+    free(specimen);
     config->photo.filter = (vit_filter)tape_below(t, 4);
     config->photo.fit = (vit_fit)tape_below(t, 3);
     config->photo.crop_at = tape_bool(t), config->photo.fills = tape_bool(t);

@@ -26,18 +26,18 @@ static void run_in_turn(vit_team *team, vit_part *part, void *context) {
 
 struct outputs {
     size_t counts[5];
-    float *logits, *attention, *hidden, *tokens, *pooled; /* NULL: not wanted */
+    float *logits, *attention, *hidden, *tokens, *pooled; /* NULL: not requested */
 };
 
-/* A block of exactly this size, or NULL if it is not wanted. */
-static float *room(size_t count, bool wanted) {
-    float *x = wanted ? malloc(count * sizeof *x + (count == 0)) : NULL;
-    EXPECT(!wanted || x, "no memory");
-    for (size_t i = 0; wanted && i < count; i++) x[i] = NAN;
+/* A block of exactly this size, or NULL without an output. */
+static float *room(size_t count, bool has_output) {
+    float *x = has_output ? malloc(count * sizeof *x + (count == 0)) : NULL;
+    EXPECT(!has_output || x, "no memory");
+    for (size_t i = 0; has_output && i < count; i++) x[i] = NAN;
     return x;
 }
 
-static size_t wanted_layers(const uint8_t *mask, size_t depth) {
+static size_t count_layers(const uint8_t *mask, size_t depth) {
     size_t n = 0;
     for (size_t i = 0; i < depth; i++) n += mask[i] != 0;
     return n;
@@ -46,8 +46,7 @@ static size_t wanted_layers(const uint8_t *mask, size_t depth) {
 static struct outputs outputs_new(const vit_config *c, size_t batch, const uint8_t *masks,
                                   unsigned wants) {
     size_t T = vit_tokens(c), D = c->width;
-    size_t maps = wanted_layers(masks, c->depth),
-           streams = wanted_layers(masks + c->depth, c->depth);
+    size_t maps = count_layers(masks, c->depth), streams = count_layers(masks + c->depth, c->depth);
     struct outputs o = {{batch * vit_logits(c), batch * maps * c->heads * T * T,
                          batch * streams * T * D, batch * T * D, batch * D},
                         NULL,
@@ -129,7 +128,7 @@ static void check_plain(const struct outputs *o, size_t T) {
 
 static void check_overlays(const struct subject *s, const struct outputs *o, struct tape *t) {
     const vit_config *c = vit_model_config(s->model);
-    size_t T = vit_tokens(c), prefix = vit_prefix(c), layers = wanted_layers(s->masks, c->depth);
+    size_t T = vit_tokens(c), prefix = vit_prefix(c), layers = count_layers(s->masks, c->depth);
     if (!o->attention || layers == 0) return;
     static const float SHARES[] = {0, 0.5f, 0.9f, 1, 2, -1, NAN, INFINITY};
     float *map = room(T - prefix, true), *scratch = room(3 * T, true);
@@ -204,15 +203,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     bool wild_image = tape_chance(&tape, 8);
     uint8_t masks[64];
     for (size_t i = 0; i < 8; i++) masks[i] = tape_byte(&tape) & 1;
-    struct made *made = made_filled(&tape, fill);
-    struct source source = made_source(made);
+    struct specimen *specimen = specimen_filled(&tape, fill);
+    struct source source = specimen_source(specimen);
     vit_model *model;
     vit_error why = {""};
     vit_status status = open_whole(&model, &source, k, &why);
-    EXPECT(made->plan.may_fail || !status, "a model without changes does not open: %s", why.text);
+    EXPECT(specimen->plan.may_fail || !status, "a model without changes does not open: %s",
+           why.text);
     if (!status && affordable(model, 3 * IMAGES)) {
-        uint64_t seed = made->seed;
-        if (!made->plan.may_fail) expect_planned(made, model);
+        uint64_t seed = specimen->seed;
+        if (!specimen->plan.may_fail) expect_planned(specimen, model);
         float *images = images_new(vit_model_config(model), IMAGES, wild_image, &seed);
         struct subject subject = {model, images, masks, wants, fill != HUGE_NUMBERS && !wild_image};
         check(&subject, &tape);
@@ -222,6 +222,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         free(images);
     }
     if (!status) vit_close(model);
-    made_free(made);
+    specimen_free(specimen);
     return 0;
 }

@@ -82,18 +82,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     struct tape tape = {bytes, bytes + size};
     const struct vit_kernels *k = kernels_pick(tape_byte(&tape));
     struct pieces pieces = {&tape, tape_below(&tape, 12)};
-    struct made *made = made_new(&tape, true);
-    struct source source = made_source(made);
+    struct specimen *specimen = specimen_new(&tape, true);
+    struct source source = specimen_source(specimen);
     vit_model *model;
     vit_error why = {""};
     meter_start();
-    vit_status status = open_in_pieces(&model, &source, made->announced, k, &pieces, &why);
-    expect_cheap(meter_stop(), made->announced + made->json_size + made->map_size,
+    vit_status status = open_in_pieces(&model, &source, specimen->announced, k, &pieces, &why);
+    expect_cheap(meter_stop(), specimen->announced + specimen->json_size + specimen->map_size,
                  "opening in pieces");
-    EXPECT(made->mutations || made->plan.may_fail || status == VIT_OK,
+    EXPECT(specimen->mutations || specimen->plan.may_fail || status == VIT_OK,
            "a model without changes does not open: %s", why.text);
-    if (made->announced == made->size) compare(&source, k, status, model, &why);
+    if (specimen->announced == specimen->size) compare(&source, k, status, model, &why);
     vit_close(model);
-    made_free(made);
+    specimen_free(specimen);
     return 0;
 }

@@ -220,15 +220,15 @@ static void read_recipe(struct tape *t) {
         "\"augment\":[]",
         "\"negatives\":1e308",
         "\"beta1\":-0"};
-    struct made *made = calloc(1, sizeof *made);
+    struct specimen *specimen = calloc(1, sizeof *specimen);
     static struct text text;
     struct recipe recipe;
     vit_error why = {""};
-    plan_draw(&made->plan, t);
-    for (size_t i = tape_below(t, 3); i > 0; i--) mutate_plan(made, t);
+    plan_draw(&specimen->plan, t);
+    for (size_t i = tape_below(t, 3); i > 0; i--) mutate_plan(specimen, t);
     text.size = 0;
     put_words(&text, "{\"model\": ");
-    put(&text, made->json, plan_json(made->json, sizeof made->json, &made->plan));
+    put(&text, specimen->json, plan_json(specimen->json, sizeof specimen->json, &specimen->plan));
     put_words(&text, ", \"training\":{");
     for (size_t i = 0, n = tape_below(t, 5); i < n; i++) {
         if (i) put_words(&text, ",");
@@ -246,7 +246,7 @@ static void read_recipe(struct tape *t) {
         recipe_close(&recipe);
     }
     free(exact);
-    free(made);
+    free(specimen);
 }
 
 /* ---- Checkpoints -------------------------------------------------------- */

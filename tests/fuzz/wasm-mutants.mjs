@@ -121,18 +121,18 @@ function judge(module, threads, { file, json, map, status, logits }) {
 async function* mutants(program, seed, count) {
   const child = spawn(program, [String(seed), String(count)], { stdio: ["ignore", "pipe", "inherit"] });
   const chunks = child.stdout[Symbol.asyncIterator]();
-  let held = Buffer.alloc(0);
+  let pending = Buffer.alloc(0);
   const take = async (size) => {
-    const parts = [held];
-    for (let n = held.length; n < size;) {
+    const parts = [pending];
+    for (let n = pending.length; n < size;) {
       const { value, done } = await chunks.next();
       if (done) throw new Error("fuzz_mutants ended within a mutant");
       parts.push(value);
       n += value.length;
     }
-    held = Buffer.concat(parts);
-    const out = held.subarray(0, size);
-    held = held.subarray(size);
+    pending = Buffer.concat(parts);
+    const out = pending.subarray(0, size);
+    pending = pending.subarray(size);
     return out;
   };
   const size = async () => (await take(4)).readUInt32LE();

@@ -18,9 +18,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         open_and_run(&raw, k);
         return 0;
     }
-    struct made *made = made_new(&tape, true);
-    struct source source = made_source(made);
+    struct specimen *specimen = specimen_new(&tape, true);
+    struct source source = specimen_source(specimen);
     open_and_run(&source, k);
-    made_free(made);
+    specimen_free(specimen);
     return 0;
 }
