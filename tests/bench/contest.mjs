@@ -71,15 +71,15 @@ class Arena {
 
   /** The rows of one batch size. All their sides run in turn. */
   async match(batch) {
-    const { rows: wanted, precision, slice } = this.plan;
+    const { rows: selection, precision, slice } = this.plan;
     const images = drawings(batch, this.model.config);
-    const ours = await answered(oursSide(this.vit, images));
+    const ours = await withAnswer(oursSide(this.vit, images));
     const pairs = [];
     const peers = { f32: this.f32Peers, int8: this.int8Peers }[precision];
-    if (wanted.includes(precision)) pairs.push(...(await peers.call(this, ours, images)));
-    if (wanted.includes("maps")) pairs.push(await this.maps(ours, images));
+    if (selection.includes(precision)) pairs.push(...(await peers.call(this, ours, images)));
+    if (selection.includes("maps")) pairs.push(await this.maps(ours, images));
     const threaded = precision === "f32" && (this.large || batch > 1);
-    if (wanted.includes("threads") && threaded) pairs.push(...(await this.threads(ours, images)));
+    if (selection.includes("threads") && threaded) pairs.push(...(await this.threads(ours, images)));
 
     const sides = [...new Set(pairs.flatMap(({ side, peer }) => [side, peer]))];
     for (let round = 0; round <= this.rounds; round++) {
@@ -111,7 +111,7 @@ class Arena {
   async int8Peers(ours, images) {
     const { variant } = this.plan;
     const f32 = await this.Vit.load(writeSafetensors(this.model), { variant });
-    const reference = await answered(oursSide(f32, images));
+    const reference = await withAnswer(oursSide(f32, images));
     f32.dispose();
     const quantised = await this.fastest(ortSides(this.ort, this.own, images));
     const float = await this.fastest(ortSides(this.ort, this.model, images));
@@ -135,7 +135,7 @@ class Arena {
   async fastest(makers) {
     const sides = [];
     for (const make of makers) {
-      const [side, bytes] = await heapOf(async () => answered(await make()));
+      const [side, bytes] = await heapOf(async () => withAnswer(await make()));
       sides.push(side);
       if (bytes() > 0) this.heap.peer_heap_mb ??= bytes() / 1e6;
     }
@@ -158,7 +158,7 @@ class Arena {
   }
 
   async maps(ours, images) {
-    const side = await answered(oursSide(this.vit, images, { attention: true }));
+    const side = await withAnswer(oursSide(this.vit, images, { attention: true }));
     same(ours.answer, side.answer, "vitrine with attention maps");
     return { row: "maps", side, peer: ours, against: "vitrine without maps" };
   }
@@ -170,7 +170,7 @@ class Arena {
       vit.dispose();
       return [];
     }
-    const side = await answered(oursSide(vit, images));
+    const side = await withAnswer(oursSide(vit, images));
     same(ours.answer, side.answer, `vitrine with ${THREADS} threads`);
     side.close = () => vit.dispose();
     return [{ row: "threads", side, peer: ours, against: "vitrine, one thread", threads: THREADS }];
@@ -198,7 +198,7 @@ export function pairRow({ row, side, peer, against, threads = 1, ...more }, { pr
   };
 }
 
-async function answered(side) {
+async function withAnswer(side) {
   side.answer = side.logits(await side.run());
   return side;
 }

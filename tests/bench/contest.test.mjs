@@ -69,7 +69,7 @@ test("a contest notes that a model has no tfjs form, and goes on", async () => {
 
 test("a contest refuses to compare sides whose answers differ", async () => {
   class Wrong {
-    static load = async (...given) => Object.assign(new Wrong(), { vit: await Vit.load(...given) });
+    static load = async (...args) => Object.assign(new Wrong(), { vit: await Vit.load(...args) });
     dispose = () => this.vit.dispose();
     classify = async (image) => {
       const result = await this.vit.classify(image);
@@ -117,11 +117,11 @@ test("heapOf gives the largest memory that a script or an instance makes", async
   memory.grow(1);
   assert.equal(bytes(), 4 * PAGE);
   const module = new WebAssembly.Module(exporting);
-  const kept = [];
+  const instances = [];
   for (const make of [
-    async () => kept.push(await WebAssembly.instantiate(exporting)),
-    async () => kept.push(await WebAssembly.instantiate(module)),
-    () => kept.push(new WebAssembly.Instance(module)),
+    async () => instances.push(await WebAssembly.instantiate(exporting)),
+    async () => instances.push(await WebAssembly.instantiate(module)),
+    () => instances.push(new WebAssembly.Instance(module)),
   ]) {
     const [, size] = await heapOf(make);
     assert.equal(size(), 2 * PAGE);

@@ -3,7 +3,7 @@
 // of limit.c's builds, are JSON.
 import { readFile } from "node:fs/promises";
 
-const [job, file, given, limitFiles] = process.argv.slice(2), plan = JSON.parse(given);
+const [job, file, planJson, limitFiles] = process.argv.slice(2), plan = JSON.parse(planJson);
 const limits = () => Promise.all(JSON.parse(limitFiles).map((file) => readFile(file)));
 const recipe = async () => JSON.parse(await readFile(file, "utf8"));
 

@@ -105,14 +105,14 @@ export class Graph {
 /** (rows,columns) → (columns,rows), a few rows at a time, so that both sides stay in the cache. */
 export function transpose(data, rows, columns) {
   const STRIP = 16;
-  const turned = new data.constructor(data.length);
+  const out = new data.constructor(data.length);
   for (let top = 0; top < rows; top += STRIP) {
     const end = Math.min(top + STRIP, rows);
     for (let column = 0; column < columns; column++) {
       for (let row = top; row < end; row++) {
-        turned[column * rows + row] = data[row * columns + column];
+        out[column * rows + row] = data[row * columns + column];
       }
     }
   }
-  return turned;
+  return out;
 }

@@ -67,8 +67,8 @@ function tokens(graph, config, batch) {
     .map((token) => graph.op("Expand", [token, graph.ints([batch, 1, 1])]));
   const prefixed = (y) => (prefix.length ? graph.op("Concat", [...prefix, y], { axis: 1 }) : y);
   if (position === "none") return prefixed(x);
-  const placed = (y) => graph.op("Add", [y, ...graph.weights("pos_embed")]);
-  return graph.shape("pos_embed")[1] === patches ? prefixed(placed(x)) : placed(prefixed(x));
+  const addPositions = (y) => graph.op("Add", [y, ...graph.weights("pos_embed")]);
+  return graph.shape("pos_embed")[1] === patches ? prefixed(addPositions(x)) : addPositions(prefixed(x));
 }
 
 /** One block, (B,T,D) → (B,T,D) */

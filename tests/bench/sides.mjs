@@ -25,7 +25,7 @@ export function ortSides(ort, model, images) {
       graphOptimizationLevel: "all",
     });
     const { channels, image_size } = model.config;
-    const image = new ort.Tensor("float32", joined(images), [batch, channels, ...image_size]);
+    const image = new ort.Tensor("float32", concat(images), [batch, channels, ...image_size]);
     return {
       form,
       run: () => session.run({ image }),
@@ -42,7 +42,7 @@ export function tfjsSides(tf, model, images) {
   return tfjsForms(images.length).map((form) => async () => {
     const vit = tfjsVit(tf, model, { batch: images.length, form });
     const image = tf.tidy(() => {
-      const rows = tf.tensor(joined(images), [images.length, channels, ...image_size]);
+      const rows = tf.tensor(concat(images), [images.length, channels, ...image_size]);
       return tf.transpose(rows, [0, 2, 3, 1]);
     });
     return {
@@ -63,7 +63,7 @@ export function tfjsSides(tf, model, images) {
   });
 }
 
-function joined(images) {
+function concat(images) {
   const pixels = new Float32Array(images.length * images[0].length);
   images.forEach((image, i) => pixels.set(image, i * image.length));
   return pixels;

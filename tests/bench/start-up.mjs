@@ -52,11 +52,11 @@ export async function startUp({ config }, urls, run, { startUps, variant }) {
   const peers = forms.map((form) =>
     side("onnxruntime-web", { library: urls.onnx, model: `${urls.folder}${form}.onnx` }, form));
   for (let round = 0; round <= startUps; round++) {
-    let wanted;
+    let reference;
     for (const { start, times } of [ours, ...peers]) {
       const { ms, logits } = await start();
-      wanted ??= logits;
-      const difference = largestDifference(logits, wanted);
+      reference ??= logits;
+      const difference = largestDifference(logits, reference);
       if (!(difference <= TOLERANCE)) throw new Error(`start-up: logits differ by ${difference}`);
       if (round > 0) times.push(ms);
     }

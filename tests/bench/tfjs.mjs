@@ -7,7 +7,7 @@ export const forms = (batch) => ["batched", batch === 1 ? "by head" : "image by 
 
 // The config that is written here. A key that is not listed may have any value. `withPositions`
 // makes learned positions of sincos2d.
-const written = {
+const supported = {
   norm: "pre",
   final_norm: true,
   activation: "gelu",
@@ -22,9 +22,9 @@ const written = {
 
 /** Why this config has no tfjs form; undefined if it has one. */
 export function missing(config) {
-  const given = config.position === "sincos2d" ? { ...config, position: "learned" } : config;
-  const other = ([key, value]) => key in given && JSON.stringify(given[key]) !== JSON.stringify(value);
-  const [[key, value] = []] = Object.entries(written).filter(other);
+  const peerConfig = config.position === "sincos2d" ? { ...config, position: "learned" } : config;
+  const other = ([key, value]) => key in peerConfig && JSON.stringify(peerConfig[key]) !== JSON.stringify(value);
+  const [[key, value] = []] = Object.entries(supported).filter(other);
   return key && `no tfjs form of ${key} ${config[key]}, only of ${value}`;
 }
 
@@ -102,7 +102,7 @@ class TfjsVit {
     const { tf } = this;
     const [q, k, v] = tf.unstack(this.split(qkv));
     const weights = this.softmax(tf.matMul(q, k, false, true));
-    return this.joined(tf.matMul(weights, v));
+    return this.joinHeads(tf.matMul(weights, v));
   }
 
   attentionByHead(qkv) {
@@ -112,7 +112,7 @@ class TfjsVit {
     const [q, k, v] = [0, 1, 2].map((i) => parts.slice(i * count, (i + 1) * count));
     const scores = tf.stack(q.map((queries, i) => tf.matMul(queries, tf.transpose(k[i]))));
     const weights = tf.unstack(this.softmax(scores));
-    return this.joined(tf.stack(weights.map((rows, i) => tf.matMul(rows, v[i]))));
+    return this.joinHeads(tf.stack(weights.map((rows, i) => tf.matMul(rows, v[i]))));
   }
 
   /** (B·T,3D) → q, k, v as (3,B,h,T,d) */
@@ -122,7 +122,7 @@ class TfjsVit {
   }
 
   /** (B,h,T,d), grouped in any way → (B·T,D) */
-  joined(x) {
+  joinHeads(x) {
     const { tf, batch, config: { heads, width } } = this;
     const split = tf.reshape(x, [batch, heads, -1, width / heads]);
     return tf.reshape(tf.transpose(split, [0, 2, 1, 3]), [-1, width]);

@@ -4,7 +4,7 @@ import { withPositions } from "./models.mjs";
 import { transpose } from "./onnx-graph.mjs";
 
 /** What is written here. A key that is not listed may have any value. */
-const written = { norm: "pre", activation: "gelu", pool: "class", prefix: ["class"], qkv_bias: true, qk_norm: false, layer_scale: false };
+const supported = { norm: "pre", activation: "gelu", pool: "class", prefix: ["class"], qkv_bias: true, qk_norm: false, layer_scale: false };
 
 /** Whether weight decay shrinks a parameter: in timm's names, only matrices. */
 export const decays = (name) => name.endsWith(".weight") && !/(^|\.)norm\d?\.weight$/.test(name);
@@ -17,15 +17,15 @@ export const decays = (name) => name.endsWith(".weight") && !/(^|\.)norm\d?\.wei
  */
 export function forPeers(model) {
   const { config } = model;
-  for (const [key, value] of Object.entries(written)) {
+  for (const [key, value] of Object.entries(supported)) {
     if (JSON.stringify(config[key] ?? value) !== JSON.stringify(value)) throw new Error(`no form of ${key} ${config[key]} to train`);
   }
-  const tensors = Object.fromEntries([...model.tensors].map(([name, tensor]) => [name, turned(name, tensor, config)]));
+  const tensors = Object.fromEntries([...model.tensors].map(([name, tensor]) => [name, forPeer(name, tensor, config)]));
   const position = tensors.pos_embed ? undefined : withPositions(model).tensors.get("pos_embed");
   return { config, tensors, ...(position && { position }) };
 }
 
-function turned(name, { shape, data }, config) {
+function forPeer(name, { shape, data }, config) {
   const [rows, ...rest] = shape, columns = rest.reduce((a, b) => a * b, 1);
   if (config.attention === "per_head" && name.includes(".attn.qkv.")) return byHead(data, columns, config);
   if (!decays(name)) return { shape, data };
@@ -90,6 +90,6 @@ function attention(ops, { attention: kind, heads: h, width: D }, w, x, name, B) 
   const [q, k, v] = ops.parts(qkv(perHead ? [3, 1, 0, 2, 4] : [2, 0, 3, 1, 4])); // (B,h,T,d) each
   const scores = ops.mul(ops.matMul(q, ops.transpose(k, [0, 1, 3, 2])), ops.number(1 / Math.sqrt(d)));
   const mixed = ops.transpose(ops.matMul(ops.softmax(scores), v), [0, 2, 1, 3]);
-  const joined = ops.reshape(mixed, [-1, D]);
-  return perHead ? joined : ops.add(ops.matMul(joined, w[`${name}.proj.weight`]), w[`${name}.proj.bias`]);
+  const outputs = ops.reshape(mixed, [-1, D]);
+  return perHead ? outputs : ops.add(ops.matMul(outputs, w[`${name}.proj.weight`]), w[`${name}.proj.bias`]);
 }

@@ -92,25 +92,25 @@ export function jaxSide(jax, start, training, data) {
   const input = Object.fromEntries(Object.entries(inputs(peer, data))
     .map(([name, value]) => [name, array(value)]));
   const ops = jaxOps(jax);
-  const gradient = valueAndGrad((w, given) => loss(ops, peer.config, w, given, batch));
+  const gradient = valueAndGrad((w, examples) => loss(ops, peer.config, w, examples, batch));
   const { learning_rate, weight_decay, beta1, beta2, epsilon } = training;
-  const step = jit((state, given, first, second) => {
-    const [value, g] = gradient(state.w, given);
+  const step = jit((state, examples, first, second) => {
+    const [value, g] = gradient(state.w, examples);
     const m = each((name) => ops.add(state.m[name].ref.mul(beta1), g[name].ref.mul(1 - beta1)));
     const v = each((name) => ops.add(state.v[name].ref.mul(beta2), np.square(g[name].ref).mul(1 - beta2)));
     const w = each((name) => {
       const move = m[name].ref.div(first.ref).div(np.sqrt(v[name].ref.div(second.ref)).add(epsilon));
-      const kept = state.w[name].ref.mul(decays(name) ? 1 - learning_rate * weight_decay : 1);
-      return kept.sub(move.mul(learning_rate));
+      const weight = state.w[name].ref.mul(decays(name) ? 1 - learning_rate * weight_decay : 1);
+      return weight.sub(move.mul(learning_rate));
     });
     return [value, { w, m, v }];
   });
   const zeros = () => each((name) => np.zeros(peer.tensors[name].shape));
-  let state = { w: each((name) => array(peer.tensors[name])), m: zeros(), v: zeros() }, taken = 0;
+  let state = { w: each((name) => array(peer.tensors[name])), m: zeros(), v: zeros() }, steps = 0;
   return {
     run: async () => {
-      const given = Object.fromEntries(Object.entries(input).map(([name, value]) => [name, value.ref]));
-      const [value, next] = step(state, given, ...corrections(training, ++taken).map((x) => np.array(x)));
+      const examples = Object.fromEntries(Object.entries(input).map(([name, value]) => [name, value.ref]));
+      const [value, next] = step(state, examples, ...corrections(training, ++steps).map((x) => np.array(x)));
       state = next;
       await jax.blockUntilReady(state);
       return (await value.data())[0];

@@ -22,16 +22,16 @@ export function lay({ files, lines = {} }, folder) {
 }
 
 /** Builds and runs a recipe. Returns its answers, each a `{ label, p }`. */
-export async function tried(recipe, folder, browser) {
-  if (recipe.prepare) await done(recipe.prepare, folder);
-  if (recipe.build) quiet(await done(recipe.build, folder));
-  if (recipe.run) return [JSON.parse(quiet(await done(recipe.run, folder)).trim().split("\n").at(-1))];
+export async function tryRecipe(recipe, folder, browser) {
+  if (recipe.prepare) await complete(recipe.prepare, folder);
+  if (recipe.build) quiet(await complete(recipe.build, folder));
+  if (recipe.run) return [JSON.parse(quiet(await complete(recipe.run, folder)).trim().split("\n").at(-1))];
   if (!recipe.serve && !recipe.page) return []; // the recipe is only built
   const site = recipe.serve ? await program(recipe.serve, folder) : await folderServer(join(folder, recipe.page));
   try {
     const answers = [];
     if (recipe.asks) answers.push(await (await fetch(site.address + recipe.asks)).json());
-    if (recipe.page) answers.push(await shown(browser, site.address));
+    if (recipe.page) answers.push(await pageOutput(browser, site.address));
     return answers;
   } finally {
     await site.close();
@@ -39,7 +39,7 @@ export async function tried(recipe, folder, browser) {
 }
 
 /** The text in the `output` of a page. The page's own errors are thrown. */
-async function shown(browser, address) {
+async function pageOutput(browser, address) {
   const page = await browser.newPage();
   const trouble = [];
   page.on("console", (message) => {
@@ -81,7 +81,7 @@ function end(child) {
   }
 }
 
-async function done(command, folder) {
+async function complete(command, folder) {
   const { child, output } = start(command, folder);
   const late = setTimeout(end, MOST_SECONDS * 1000, child);
   const [code] = await once(child, "close");

@@ -29,14 +29,14 @@ const near = (got, want, what) => {
 };
 
 describe("the page in this engine", { skip }, () => {
-  const heard = [];
+  const messages = [];
   let server, browser, page;
   before(async () => {
     server = await serve(pageFolder); // isolated at once: elsewhere the page reloads itself for that
     browser = await launch();
     page = await browser.newPage();
-    page.on?.("console", (message) => ["error", "warning"].includes(message.type()) && heard.push(message.text()));
-    page.on?.("pageerror", (error) => heard.push(error.message));
+    page.on?.("console", (message) => ["error", "warning"].includes(message.type()) && messages.push(message.text()));
+    page.on?.("pageerror", (error) => messages.push(error.message));
   });
   after(async () => {
     await browser?.close();
@@ -64,7 +64,7 @@ describe("the page in this engine", { skip }, () => {
     });
     await there("#status.ready");
   }
-  const nothingWrong = async () => assert.deepEqual([...heard, ...(await page.evaluate(() => noted))], []);
+  const nothingWrong = async () => assert.deepEqual([...messages, ...(await page.evaluate(() => noted))], []);
 
   /** Draws with the mouse. */
   async function draw(pad, strokes) {
@@ -141,7 +141,7 @@ describe("the page in this engine", { skip }, () => {
     test("patches: the products and the bias of a filter make the model's own number", async () => {
       await goTo("patches", "#patches-sum[data-model]");
       const { tensors } = readSafetensors(weightsOf("digits"));
-      const { sum, model, filter: chosen } = await data("#patches-sum"), d = Number(chosen);
+      const { sum, model, filter: number } = await data("#patches-sum"), d = Number(number);
       const filter = tensors.get("patch_embed.proj.weight").data.subarray(16 * d, 16 * (d + 1));
       const pixel = (i) => own.input[(12 + (i >> 2)) * 28 + 12 + (i & 3)];
       const want = filter.reduce((sum, weight, i) => sum + weight * pixel(i), tensors.get("patch_embed.proj.bias").data[d]);
@@ -171,8 +171,8 @@ describe("the page in this engine", { skip }, () => {
 
     test("layers: the last stage's lens is the answer", async () => {
       await goTo("layers", ".layers[aria-busy=false]");
-      const shown = await numbers("#layers .stage .bar", "p");
-      near(shown.slice(-10), inOrder(own.classes), "class");
+      const bars = await numbers("#layers .stage .bar", "p");
+      near(bars.slice(-10), inOrder(own.classes), "class");
     });
 
     test("strokes: the last moment is the answer", async () => {

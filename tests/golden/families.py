@@ -695,8 +695,8 @@ def resized_table(table, case, way):
     if way == "linear":
         out = F.interpolate(offsets, size=[2 * length - 1 for length in grid], mode="bilinear")
     else:
-        wanted = [np.arange(1 - length, length) for length in grid]
-        along = lambda axis, x: np.apply_along_axis(lambda y: np.interp(wanted[axis], steps(side, grid[axis]), y), 2 + axis, x)
+        offsets_out = [np.arange(1 - length, length) for length in grid]
+        along = lambda axis, x: np.apply_along_axis(lambda y: np.interp(offsets_out[axis], steps(side, grid[axis]), y), 2 + axis, x)
         out = torch.tensor(along(1, along(0, offsets.numpy())))
     return torch.cat([out.flatten(2)[0].T, rest])
 

@@ -178,7 +178,7 @@ def linear():
     return nn.Linear(WIDTH, CLASSES)
 
 
-TOLD = {"heads": HEADS, "norm": "pre", "activation": "gelu", "pool": "class"}
+ANSWERS = {"heads": HEADS, "norm": "pre", "activation": "gelu", "pool": "class"}
 CASES = {
     "overlapping_hidden_head": (
         lambda: Model(Unfolded(7, 3), 64, HeadByHead, nn.Sequential(nn.Linear(WIDTH, 6), nn.Tanh(), nn.Linear(6, CLASSES))),
@@ -216,5 +216,5 @@ if __name__ == "__main__":
             logits = (model["module"] if isinstance(model, nn.ModuleDict) else model)(images.double())
         write_safetensors(folder / f"{name}.safetensors", {n: ("F32", t) for n, t in model.state_dict().items()})
         write_safetensors(folder / f"{name}.golden.safetensors", {"images": ("F32", images), "logits": ("F32", logits)},
-                          {"answers": json.dumps({**TOLD, **differs})})
+                          {"answers": json.dumps({**ANSWERS, **differs})})
         print(name)

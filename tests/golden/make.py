@@ -204,7 +204,7 @@ class MixedRotary(nn.Module):
         return turns(self.places[0] * first + self.places[1] * second, self.prefix)
 
 
-def turned(x, by, pairs):
+def rotate(x, by, pairs):
     """x (B,h,T,d), whose pairs are neighbours, or the first number of each half and so on."""
     if pairs == "neighbours":
         return torch.view_as_real(torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous()) * by).flatten(-2)
@@ -283,7 +283,7 @@ class Attention(nn.Module):
         q, k = self.q_norm(q), self.k_norm(k)
         by = self.rope() if hasattr(self, "rope") else self.rotary
         if by is not None:
-            q, k = turned(q, by, self.pairs), turned(k, by, self.pairs)
+            q, k = rotate(q, by, self.pairs), rotate(k, by, self.pairs)
         scores = q @ k.transpose(2, 3) / (D // self.heads) ** 0.5
         self.weights = self.rel_pos(scores).softmax(dim=-1)
         return self.proj((self.weights @ v).transpose(1, 2).reshape(B, T, D))
@@ -417,7 +417,7 @@ class VisionTransformer(nn.Module):
         self.patch_embed = PatchEmbed(c)
         self.blocks = nn.ModuleList(Block(c) for _ in range(c["depth"]))
         fc_norm = c.get("FC_NORM", False)
-        norm = lambda wanted: nn.LayerNorm(D, eps=c["norm_eps"]) if wanted else nn.Identity()
+        norm = lambda present: nn.LayerNorm(D, eps=c["norm_eps"]) if present else nn.Identity()
         self.norm_pre = norm(c.get("NORM_PRE", False))
         self.norm = norm(c["final_norm"] and fc_norm is not True)
         self.fc_norm = norm(fc_norm)

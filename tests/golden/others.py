@@ -24,13 +24,13 @@ class Recorded:
     def watch(self, module):
         forward = module.forward
 
-        def asked(query, key, value, **options):
+        def with_weights(query, key, value, **options):
             options.update(need_weights=True, average_attn_weights=False)
             out, weights = forward(query, key, value, **options)
             self.attention.append(weights)
             return out, weights
 
-        module.forward = asked
+        module.forward = with_weights
 
 
 def of_torchvision(heads, **sizes):

@@ -60,7 +60,7 @@ def module_like(state):
 def views(state):
     """The same numbers as views, none of them at its usual place."""
     flat = torch.zeros(3 + sum(2 * one.numel() for one in state.values()))
-    at, seen = 3, collections.OrderedDict()
+    at, copies = 3, collections.OrderedDict()
     for index, (name, one) in enumerate(state.items()):
         part = flat[at:at + 2 * one.numel()]
         if one.dim() == 2 and index % 2:
@@ -71,9 +71,9 @@ def views(state):
             view = part[::2].view(one.shape) if one.dim() < 2 else part[:one.numel()].view(one.shape)
         view.copy_(one) if view.stride() != (0,) * view.dim() else part[:1].copy_(one.flatten()[:1])
         at += 2 * one.numel()
-        seen[name] = view
+        copies[name] = view
         assert torch.equal(view, one), name
-    return seen
+    return copies
 
 
 def training(state):

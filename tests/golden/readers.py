@@ -100,7 +100,7 @@ def sinusoidal(rows):
     return table
 
 
-def trocr(c, t, ids, seen, cached):
+def trocr(c, t, ids, image_tokens, cached):
     """And mBART's, which differs little."""
     kind, before = c["model_type"], "model.decoder."
     act = THEIRS[c["activation_function"]]
@@ -125,7 +125,7 @@ def trocr(c, t, ids, seen, cached):
             return project("out", out)
 
         branches = [("self_attn_layer_norm", lambda x: attention("self_attn", x, x, True)),
-                    ("encoder_attn_layer_norm", lambda x: attention("encoder_attn", x, seen, False)),
+                    ("encoder_attn_layer_norm", lambda x: attention("encoder_attn", x, image_tokens, False)),
                     ("final_layer_norm", lambda x: t.linear(at + "fc2", act(t.linear(at + "fc1", x, c["decoder_ffn_dim"])), WIDTH))]
         for norm, branch in branches:
             x = x + branch(t.norm(at + norm, x)) if pre else t.norm(at + norm, x + branch(x))
@@ -136,7 +136,7 @@ def trocr(c, t, ids, seen, cached):
     return t.linear("output_projection", x, VOCABULARY, bias=False), *maps
 
 
-def gpt2(c, t, ids, seen, cached):
+def gpt2(c, t, ids, image_tokens, cached):
     x = t.draw("transformer.wte.weight", VOCABULARY, WIDTH)[ids] + t.draw("transformer.wpe.weight", POSITIONS, WIDTH)[: ids.shape[1]]
     maps = [], []
     conv = lambda name, x, out: t.linear(name, x, out, transposed=True)
@@ -147,7 +147,7 @@ def gpt2(c, t, ids, seen, cached):
         maps[0].append(weights)
         x = x + conv(at + "attn.c_proj", out, WIDTH)
         q = conv(at + "crossattention.q_attn", t.norm(at + "ln_cross_attn", x), WIDTH)
-        k, v = conv(at + "crossattention.c_attn", seen, 2 * WIDTH).chunk(2, -1)
+        k, v = conv(at + "crossattention.c_attn", image_tokens, 2 * WIDTH).chunk(2, -1)
         out, weights = attend(q, k, v, False, scale)
         maps[1].append(weights)
         x = x + conv(at + "crossattention.c_proj", out, WIDTH)
@@ -156,7 +156,7 @@ def gpt2(c, t, ids, seen, cached):
     return t.norm("transformer.ln_f", x) @ t["transformer.wte.weight"].T, *maps
 
 
-def bert(c, t, ids, seen, cached):
+def bert(c, t, ids, image_tokens, cached):
     kind, eps, act = c["model_type"], c["layer_norm_eps"], THEIRS[c["hidden_act"]]
     e = f"{kind}.embeddings."
     words = t.draw(e + "word_embeddings.weight", VOCABULARY, WIDTH)
@@ -168,7 +168,7 @@ def bert(c, t, ids, seen, cached):
     for layer in range(c["num_hidden_layers"]):
         at = f"{kind}.encoder.layer.{layer}."
         for name, causal in [("attention", True), ("crossattention", False)]:
-            memory = x if causal else seen
+            memory = x if causal else image_tokens
             q, k, v = (t.linear(f"{at}{name}.self.{part}", y, WIDTH) for part, y in [("query", x), ("key", memory), ("value", memory)])
             out, weights = attend(q, k, v, causal, (WIDTH // HEADS) ** -0.5)
             maps[not causal].append(weights)
@@ -217,16 +217,16 @@ def make(folder, name, decoder, seed):
     draw_weights(encoder, torch.float32, random)
     images = torch.randn(B, 3, *ENCODER["image_size"], generator=random, dtype=torch.float32).double()
     encoder(images)
-    seen, t = encoder.tokens, Tensors(random)
+    image_tokens, t = encoder.tokens, Tensors(random)
     if decoder.get("cross_attention_hidden_size") is None:
-        seen = t.linear("enc_to_dec_proj", seen, WIDTH)
+        image_tokens = t.linear("enc_to_dec_proj", image_tokens, WIDTH)
     projection = dict(t)
-    decode = lambda ids, cached=False, seen=seen: DECODERS[decoder["model_type"]](decoder, t, ids, seen, cached)
+    decode = lambda ids, cached=False, image_tokens=image_tokens: DECODERS[decoder["model_type"]](decoder, t, ids, image_tokens, cached)
     first = PADDING if name in ("trocr_sinusoidal", "roberta") else PADDING + 1
     ids = torch.randint(first, VOCABULARY, (B, S), generator=random)
     ids[:, 0] = START
     logits, own, cross = decode(ids)
-    texts = [search(lambda ids: decode(ids, True, one[None].expand(len(ids), -1, -1))) for one in seen]
+    texts = [search(lambda ids: decode(ids, True, one[None].expand(len(ids), -1, -1))) for one in image_tokens]
     beams = torch.tensor([text + [PADDING] * (MAX_LENGTH - len(text)) for text in texts])
     results = dict(images=images, ids=ids, logits=logits, self=torch.stack(own), cross=torch.stack(cross), greedy=greedy(decode), beams=beams)
     encoders = {n: x for n, x in encoder.state_dict().items() if not n.startswith("head")}
@@ -259,10 +259,10 @@ class Stranger(nn.Module):
         self.generator = nn.Linear(WIDTH, VOCABULARY)
 
     def forward(self, images, ids):
-        seen = self.encoder(self.patches(images).flatten(2).transpose(1, 2) + self.pos_embed)
+        image_tokens = self.encoder(self.patches(images).flatten(2).transpose(1, 2) + self.pos_embed)
         x = self.word_embed(ids) + self.word_pos_embed[:, : ids.shape[1]]
         mask = torch.full((ids.shape[1],) * 2, -math.inf).triu(1)
-        return self.generator(self.decoder(x, seen, tgt_mask=mask))
+        return self.generator(self.decoder(x, image_tokens, tgt_mask=mask))
 
 
 def make_stranger(folder, seed):

@@ -129,8 +129,8 @@ def make(folder, name, seed):
     ids[0, 3], ids[1, 5] = END, END  # the last text has none, so that its first token is pooled
     scale, bias = torch.tensor([1.3]), torch.tensor([-2.5])
     with torch.no_grad():
-        words, seen = F.normalize(text(ids, None), dim=-1), F.normalize(image(images), dim=-1)
-        similarity = seen @ words.T * scale.exp() + (bias if siglip else 0)
+        words, pictures = F.normalize(text(ids, None), dim=-1), F.normalize(image(images), dim=-1)
+        similarity = pictures @ words.T * scale.exp() + (bias if siglip else 0)
         results = dict(images=images, ids=ids, text_embeds=words, similarity=similarity)
         if not siglip:
             results["end_embeds"] = F.normalize(text(ids, END), dim=-1)
