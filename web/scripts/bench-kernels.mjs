@@ -59,31 +59,31 @@ function lines([file, ...args], onLine) {
   });
 }
 
-function chosen(text) {
-  const wanted = text.split(",");
-  const unknown = wanted.find((name) => !builds.includes(name));
-  if (unknown === undefined) return wanted;
+function select(text) {
+  const selection = text.split(",");
+  const unknown = selection.find((name) => !builds.includes(name));
+  if (unknown === undefined) return selection;
   throw new Trouble(`--build: expected some of ${builds.join(",")}, got "${unknown}"`);
 }
 
 /** Runs the bench of every build in `options.build` and calls `print` with each line. */
 export async function kernels(options, print) {
-  const wanted = chosen(options.build);
+  const selection = select(options.build);
   const { output } = await run(options.node, ["-p", "process.version + ', V8 ' + process.versions.v8"]);
-  for (const name of wanted) {
+  for (const name of selection) {
     const where = name === "native" ? "native" : `${name}, Node ${output.trim()}`;
-    const found = await command(name, options.node);
-    if (!found) {
+    const launch = await command(name, options.node);
+    if (!launch) {
       console.error(`– ${where}: this engine cannot run it`);
       continue;
     }
     const args = ["only", "model"].flatMap((key) => (options[key] ? [`--${key}`, options[key]] : []));
     if (options.json) {
-      await lines([...found, ...args, "--json"], (line) =>
+      await lines([...launch, ...args, "--json"], (line) =>
         print(JSON.stringify({ build: name, where, ...JSON.parse(line) })));
     } else {
       print(`\n${where}; ${cpus()[0].model}\n`);
-      await lines([...found, ...args], print);
+      await lines([...launch, ...args], print);
     }
   }
 }

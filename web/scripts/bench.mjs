@@ -65,12 +65,12 @@ const optionTypes = {
 const START_UPS = 10;
 const SLICE = 250; // milliseconds
 
-/** The chosen ones of `all`, in the order of `all`. */
-function chosen(option, text, all) {
+/** Those of `all` that the option names, in the order of `all`. */
+function select(option, text, all) {
   if (text === undefined) return all;
-  const wanted = text.split(",");
-  const unknown = wanted.find((name) => !all.includes(name));
-  if (unknown === undefined) return all.filter((name) => wanted.includes(name));
+  const names = text.split(",");
+  const unknown = names.find((name) => !all.includes(name));
+  if (unknown === undefined) return all.filter((name) => names.includes(name));
   throw new Trouble(`--${option}: expected some of ${all.join(",")}, got "${unknown}"`);
 }
 
@@ -104,12 +104,12 @@ async function jobs(model, rows, plan) {
   });
   const title = titleOf(model);
   const all = Object.entries(contestRows)
-    .map(([precision, known]) => [precision, known.filter((row) => rows.includes(row))])
-    .filter(([, wanted]) => wanted.length > 0)
-    .map(([precision, wanted]) => ({
+    .map(([precision, supported]) => [precision, supported.filter((row) => rows.includes(row))])
+    .filter(([, selection]) => selection.length > 0)
+    .map(([precision, selection]) => ({
       title,
       name: `${title}, ${precision}`,
-      work: (place) => place.contest(model, { ...plan, precision, rows: wanted }),
+      work: (place) => place.contest(model, { ...plan, precision, rows: selection }),
     }));
   if (!isSmall(config) || !rows.includes("start-up")) return all;
   const work = async (place) => ({ rows: [await place.startUp(model, plan)] });
@@ -160,13 +160,13 @@ await main(async () => {
   if (options.help) return print(help);
   if (options.json) console.log = console.error; // stdout is for JSON, not for the set-up's messages
 
-  const places = chosen("only", options.only, PLACES);
-  const wanted = chosen("rows", options.rows, ROWS);
+  const places = select("only", options.only, PLACES);
+  const rowNames = select("rows", options.rows, ROWS);
   const { variant } = options;
   const plan = { rounds: positive("rounds", options.rounds), slice: SLICE, startUps: START_UPS, variant };
   const models = options.model?.flatMap((list) => list.split(",")) ?? [DIGITS, "random:tiny", "random:base"];
-  const contests = await Promise.all(models.map((model) => jobs(model, wanted, plan)));
-  const work = [...contests.flat(), ...trainingJobs(wanted, plan)];
+  const contests = await Promise.all(models.map((model) => jobs(model, rowNames, plan)));
+  const work = [...contests.flat(), ...trainingJobs(rowNames, plan)];
   await build.packages();
   const env = await build.wasm();
   await build.dist();
@@ -198,5 +198,5 @@ await main(async () => {
   const parts = all.filter((rows) => rows.length > 0);
   if (options.json) print(JSON.stringify(parts.flat(), null, 2));
   else print(["", ...parts.map(tables), notes, await surroundings()].join("\n\n"));
-  if (failed > 0) throw new Trouble(`${failed} of ${work.length * places.length} failed, as said above`);
+  if (failed > 0) throw new Trouble(`${failed} of ${work.length * places.length} failed, see above`);
 });

@@ -49,6 +49,6 @@ export async function changedFiles(since = "HEAD") {
     if (code !== 0) throw new Trouble(`--changed: git ${args.join(" ")}: ${output.trim()}`);
     return output.split("\0").filter(Boolean);
   };
-  const changed = await git("diff", "-z", "--name-only", "--no-renames", since, "--");
-  return [...changed, ...(await git("ls-files", "-z", "--others", "--exclude-standard"))];
+  const tracked = await git("diff", "-z", "--name-only", "--no-renames", since, "--");
+  return [...tracked, ...(await git("ls-files", "-z", "--others", "--exclude-standard"))];
 }

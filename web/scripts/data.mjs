@@ -46,9 +46,9 @@ function isWhole(path) {
 /** Whether all files are whole. Names those that are not, as after an interrupted download. */
 function areWhole(folder, files) {
   if (!files.every((name) => existsSync(join(folder, name)))) return false;
-  const broken = files.filter((name) => !isWhole(join(folder, name)));
-  if (broken.length > 0) say(`✗ ${folder}: not whole: ${broken.join(", ")}`);
-  return broken.length === 0;
+  const incomplete = files.filter((name) => !isWhole(join(folder, name)));
+  if (incomplete.length > 0) say(`✗ ${folder}: not whole: ${incomplete.join(", ")}`);
+  return incomplete.length === 0;
 }
 
 /** The folder that holds all four files; undefined without one. Other data sets with MNIST's file

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { recipes } from "../../tests/ecosystem/recipes.mjs";
-import { lay, tried } from "../../tests/ecosystem/try.mjs";
+import { lay, tryRecipe } from "../../tests/ecosystem/try.mjs";
 import * as build from "./build.mjs";
 import { Trouble, cacheFolder, isMain, main, root, run, say } from "./lib.mjs";
 import * as setup from "./setup.mjs";
@@ -33,9 +33,9 @@ async function install(name, recipe, tarball) {
   }
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
-  const wanted = [tarball, ...(recipe.packages ?? [])];
+  const packages = [tarball, ...(recipe.packages ?? [])];
   const { code, output } = await run("npm", ["install", "--prefix", folder, "--no-save", "--no-package-lock",
-    "--ignore-scripts", "--loglevel=error", ...wanted], { allowFailure: true });
+    "--ignore-scripts", "--loglevel=error", ...packages], { allowFailure: true });
   if (code === 0 && existsSync(join(modules, "vitrine"))) return { folder };
   return { folder, missing: output.match(/npm error (?!code)(.*)/)?.[1] ?? `npm ended with ${code}` };
 }
@@ -58,10 +58,10 @@ async function row(name, { tarball, browser, own }) {
   if (recipe.page && !browser) return { name, version, result: "skipped", why: "no Chromium here" };
   lay(recipe, folder);
   try {
-    const answers = await tried(recipe, folder, browser);
+    const answers = await tryRecipe(recipe, folder, browser);
     const wrong = answers.find((answer) => !same(answer, own));
-    const shown = JSON.stringify(wrong ?? answers[0]) ?? "compiles";
-    return { name, version, result: wrong ? "differs" : "same", why: shown };
+    const text = JSON.stringify(wrong ?? answers[0]) ?? "compiles";
+    return { name, version, result: wrong ? "differs" : "same", why: text };
   } catch (error) {
     return { name, version, result: "fails", why: error.message };
   }
@@ -77,7 +77,7 @@ async function ownAnswer() {
   return classes[0];
 }
 
-function chosen(only) {
+function select(only) {
   const names = only?.split(",") ?? Object.keys(recipes);
   const unknown = names.find((name) => !Object.hasOwn(recipes, name));
   if (unknown !== undefined) throw new Trouble(`--only: expected some of ${Object.keys(recipes)}, got "${unknown}"`);
@@ -118,6 +118,6 @@ if (isMain(import.meta)) {
   await main(async () => {
     const { values } = parseArgs({ options: { only: { type: "string" }, help: { type: "boolean" } } });
     if (values.help) return say(help);
-    await ecosystem(chosen(values.only));
+    await ecosystem(select(values.only));
   });
 }

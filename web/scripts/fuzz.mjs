@@ -171,13 +171,13 @@ function stopOnInterrupt() {
 }
 
 /** Searches each target in turn, in rounds, so that every target gets its share of the time. */
-async function atLength(minutes, wanted, bits) {
+async function atLength(minutes, selection, bits) {
   const totals = new Map();
-  const share = Math.min(300, Math.max(10, (minutes * 60) / wanted.length));
-  const rounds = Math.max(1, Math.round((minutes * 60) / wanted.length / share));
+  const share = Math.min(300, Math.max(10, (minutes * 60) / selection.length));
+  const rounds = Math.max(1, Math.round((minutes * 60) / selection.length / share));
   for (let round = 1; round <= rounds && !stopped; round++) {
     say(`▸ round ${round} of ${rounds}, ${share.toFixed(0)} s for each target`);
-    for (const target of wanted) {
+    for (const target of selection) {
       if (stopped) break;
       const results = await Promise.all(bits.map((each) =>
         searchFor(target, each, { seconds: share }, [`${grownCorpus(target)}-${each}`, grownCorpus(target), seedCorpus(target)], { findingsMost: 20 })));
@@ -215,7 +215,7 @@ async function exchange(target, bits) {
 }
 
 /** Prints how many lines and branches of each file in src/ the whole corpus runs. */
-async function coverage(wanted) {
+async function coverage(selection) {
   const tool = (name) => which(name) ?? which(`${name}-14`) ?? which(`${name}-19`);
   if (!tool("llvm-cov") || !tool("llvm-profdata")) {
     return say("– coverage by file: no llvm-cov and llvm-profdata here (Debian: llvm)");
@@ -224,8 +224,8 @@ async function coverage(wanted) {
   const folder = join(root, "build", "fuzz", "profiles");
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const programs = wanted.map((target) => program(target, "fuzz-coverage"));
-  for (const target of wanted) {
+  const programs = selection.map((target) => program(target, "fuzz-coverage"));
+  for (const target of selection) {
     const corpora = [grownCorpus(target), seedCorpus(target)].filter((path) => existsSync(path));
     await run(program(target, "fuzz-coverage"), ["-runs=0", ...corpora], {
       allowFailure: true,
@@ -254,14 +254,14 @@ bits side by side, for N minutes in all (10). Continues with the last run's corp
 build/fuzz/corpus; findings lie in build/fuzz/findings. Ctrl-C ends it with the same table.
 --keep: puts the best of that corpus into tests/fuzz/corpus, from which npm test starts.`;
 
-async function fuzzAtLength(minutes, wanted, keeps) {
+async function fuzzAtLength(minutes, selection, keeps) {
   const bits = await buildAll();
   if (bits.length === 0) throw new Trouble("no Clang with libFuzzer here (Debian: clang, libclang-rt-14-dev)");
   if (!bits.includes(32)) say("– 32 bits: not here (Debian: g++-multilib, lib32z1-dev)");
   stopOnInterrupt();
-  const totals = await atLength(minutes, wanted, bits);
-  if (keeps) for (const target of wanted) await updateSeeds(target);
-  await coverage(wanted);
+  const totals = await atLength(minutes, selection, bits);
+  if (keeps) for (const target of selection) await updateSeeds(target);
+  await coverage(selection);
   say("");
   for (const total of totals) say(line(total));
   const found = totals.flatMap((total) => total.found);
@@ -282,9 +282,9 @@ if (isMain(import.meta)) {
     if (values.help) return say(help);
     const minutes = Number(values.minutes);
     if (!(minutes > 0)) throw new Trouble(`--minutes: expected a number above 0, got "${values.minutes}"`);
-    const wanted = values.target?.split(",") ?? targets;
-    const unknown = wanted.find((name) => !targets.includes(name));
+    const selection = values.target?.split(",") ?? targets;
+    const unknown = selection.find((name) => !targets.includes(name));
     if (unknown !== undefined) throw new Trouble(`--target: expected some of ${targets.join(",")}, got "${unknown}"`);
-    await fuzzAtLength(minutes, wanted, values.keep);
+    await fuzzAtLength(minutes, selection, values.keep);
   });
 }

@@ -26,8 +26,8 @@ export async function main(body) {
   try {
     await body();
   } catch (error) {
-    const known = error instanceof Trouble || error.code?.startsWith("ERR_PARSE_ARGS");
-    console.error(`\n✗ ${known ? error.message : error.stack}`);
+    const isExpected = error instanceof Trouble || error.code?.startsWith("ERR_PARSE_ARGS");
+    console.error(`\n✗ ${isExpected ? error.message : error.stack}`);
     process.exit(1);
   }
 }
@@ -66,7 +66,7 @@ export function run(command, args, { show, terminal, env, allowFailure, silence 
     let output = "";
     const keep = (stream) => (chunk) => {
       output += chunk;
-      guard?.heard();
+      guard?.reset();
       if (show) stream.write(chunk);
     };
     child.stdout?.on("data", keep(process.stdout));
@@ -95,7 +95,7 @@ function guardSilence(child, minutes) {
   const signals = ["SIGINT", "SIGTERM"];
   for (const signal of signals) process.on(signal, interrupted);
   return {
-    heard: () => timer.refresh(),
+    reset: () => timer.refresh(),
     stop() {
       clearTimeout(timer);
       for (const signal of signals) process.off(signal, interrupted);

@@ -77,7 +77,7 @@ async function debian(packages) {
 }
 
 /** Installs optional Debian packages; resolves to false if that fails. */
-const wanted = (...names) => debian(names).catch((error) => {
+const installOptional = (...names) => debian(names).catch((error) => {
   say(`  ${error.message}`);
   return false;
 });
@@ -111,7 +111,7 @@ async function need(packages) {
 /** Installs what the native command and tests are built with. */
 export async function native() {
   await need({ ...tools, ...nativeTools });
-  if (openblas.some((found) => found()) || (await wanted("libopenblas-pthread-dev"))) return;
+  if (openblas.some((found) => found()) || (await installOptional("libopenblas-pthread-dev"))) return;
   say("  OpenBLAS is not here (Debian: libopenblas-pthread-dev): training will be slower");
 }
 
@@ -122,7 +122,7 @@ export async function torchvision() {
       if ((await run(python, ["-c", "import torchvision"], { allowFailure: true })).code === 0) return python;
     }
   };
-  return (await find()) ?? ((await wanted("python3-torchvision", "python3-pil")) ? find() : undefined);
+  return (await find()) ?? ((await installOptional("python3-torchvision", "python3-pil")) ? find() : undefined);
 }
 
 // ---- Clang, its tools and its fuzzer
@@ -135,7 +135,7 @@ export async function clangTool(name) {
       if (/version 14\./.test(output)) return path;
     }
   };
-  return (await find()) ?? ((await wanted(`${name}-14`)) && find());
+  return (await find()) ?? ((await installOptional(`${name}-14`)) && find());
 }
 
 const fuzzerProbe = (bits) => join(cacheFolder, `fuzzer${bits}`);
@@ -162,7 +162,7 @@ async function fuzzerRuns(bits) {
   return (await run(fuzzerProbe(bits), ["-runs=1"], { allowFailure: true })).code === 0;
 }
 
-async function filtered(values, predicate) {
+async function filterAsync(values, predicate) {
   const found = [];
   for (const value of values) if (await predicate(value)) found.push(value);
   return found;
@@ -172,16 +172,16 @@ async function filtered(values, predicate) {
 export async function fuzzers() {
   await need({ ...tools, ...nativeTools });
   const lengths = [64, 32];
-  let built = await filtered(lengths, fuzzerBuilds);
-  if (built.length < lengths.length && isRoot && which("apt-get")) {
-    if (!which("clang")) await wanted("clang");
+  let buildable = await filterAsync(lengths, fuzzerBuilds);
+  if (buildable.length < lengths.length && isRoot && which("apt-get")) {
+    if (!which("clang")) await installOptional("clang");
     const { output } = await run("clang", ["-dumpversion"], { allowFailure: true });
     for (const name of [`libclang-rt-${parseInt(output)}-dev`, "libsimde-dev", "g++-multilib", "lib32z1-dev"]) {
-      await wanted(name);
+      await installOptional(name);
     }
-    built = await filtered(lengths, fuzzerBuilds);
+    buildable = await filterAsync(lengths, fuzzerBuilds);
   }
-  return filtered(built, fuzzerRuns);
+  return filterAsync(buildable, fuzzerRuns);
 }
 
 // ---- Emscripten
@@ -242,7 +242,7 @@ async function installEmscripten(prefix) {
 /** The path of a browser for the tests; undefined if there is none and none can be installed. */
 async function browser(fromEnv, programs, debianName) {
   const find = () => fromEnv || programs.map(which).find(Boolean);
-  if (!find()) await wanted(debianName);
+  if (!find()) await installOptional(debianName);
   return find();
 }
 
@@ -258,7 +258,7 @@ export async function webkit() {
   const find = () => process.env.WEBKIT || libraries
     .flatMap((folder) => ["4.1", "6.0"].map((version) => `${folder}/webkit2gtk-${version}/MiniBrowser`))
     .find((path) => existsSync(path));
-  const driven = () => which("WebKitWebDriver") && which("Xvfb");
-  if (!driven() || !find()) await wanted("webkit2gtk-driver", "xvfb");
-  return driven() ? find() : undefined;
+  const hasDriver = () => which("WebKitWebDriver") && which("Xvfb");
+  if (!hasDriver() || !find()) await installOptional("webkit2gtk-driver", "xvfb");
+  return hasDriver() ? find() : undefined;
 }

@@ -232,23 +232,23 @@ async function check(command, args) {
   return { ...none, [code === 0 ? "passed" : "failed"]: 1 };
 }
 
-function chosen(only, full) {
+function select(only, full) {
   if (only === undefined) return full ? names : everyday;
-  const wanted = only.split(",");
-  const unknown = wanted.find((name) => !names.includes(name));
+  const selection = only.split(",");
+  const unknown = selection.find((name) => !names.includes(name));
   if (unknown !== undefined) {
     throw new Trouble(`--only: expected some of ${names.join(",")}, got "${unknown}"`);
   }
-  return wanted;
+  return selection;
 }
 
 /** The stages of `--changed`, in order. */
-async function touched(since) {
+async function changedStages(since) {
   const files = await changedFiles(since);
   const some = stagesOf(files);
-  const wanted = everyday.filter((name) => some.has(name));
-  say(`${files.length} changed files: ${wanted.join(",") || "no stage"}`);
-  return wanted;
+  const selection = everyday.filter((name) => some.has(name));
+  say(`${files.length} changed files: ${selection.join(",") || "no stage"}`);
+  return selection;
 }
 
 /** Runs a stage. A failed stage is printed and counted, and the others still run. */
@@ -290,11 +290,11 @@ await main(async () => {
   if (values.help) return say(help);
   if (positionals.length > (values.changed ? 1 : 0)) throw new Trouble(`expected options only, got "${positionals[0]}"; see npm test -- --help`);
   setup.node();
-  const wanted = values.changed ? await touched(positionals[0]) : chosen(values.only, values.full);
+  const selection = values.changed ? await changedStages(positionals[0]) : select(values.only, values.full);
   for (const [download, needed] of downloads) {
-    if (needed.some((name) => wanted.includes(name))) download().catch(() => {}); // a stage that awaits it fails
+    if (needed.some((name) => selection.includes(name))) download().catch(() => {}); // a stage that awaits it fails
   }
   const results = [];
-  for (const name of wanted) results.push(await attempt(name, values.full));
+  for (const name of selection) results.push(await attempt(name, values.full));
   process.exitCode = table(results, values.full) ? 1 : 0;
 });
