@@ -123,11 +123,11 @@ function keepResults(results) {
 }
 
 /** Ctrl-C reaches the trainer too. It saves its last epoch, and this script ends after it. */
-const stop = { asked: false, child: undefined };
+const stop = { pending: false, child: undefined };
 function catchSignals() {
-  process.on("SIGINT", () => (stop.asked = true));
+  process.on("SIGINT", () => (stop.pending = true));
   process.on("SIGTERM", () => {
-    stop.asked = true;
+    stop.pending = true;
     stop.child?.kill("SIGTERM");
   });
 }
@@ -140,7 +140,7 @@ function train(args) {
     child.on("error", (error) => failed(new Trouble(`cannot run ${vit}: ${error.message}`)));
     child.on("close", (code, signal) => {
       if (code === 0) return done(true);
-      if (stop.asked || code === 130) return done(false);
+      if (stop.pending || code === 130) return done(false);
       failed(new Trouble(`vit train ended with ${signal ?? `exit code ${code}`}`));
     });
   });
@@ -190,7 +190,7 @@ async function doRuns(runs, results, data, threads) {
     done.push({ ...next, seconds: result.seconds });
     waiting.shift();
     say(`  ${(100 * result.accuracy).toFixed(2)} % in ${duration(result.seconds)}`);
-    if (stop.asked) return waiting.length === 0;
+    if (stop.pending) return waiting.length === 0;
   }
   return true;
 }

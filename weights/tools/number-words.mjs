@@ -42,14 +42,14 @@ const FR = { small: apart(`zéro ${TO_19}`), later: after(TO_19), tens: apart("v
 function fr(n) {
   const [thousands, hundreds, tens] = places(n), rest = n % 100;
   const counted = (digit) => (digit > 1 ? [FR.small[digit]] : []);
-  const base = FR.tens[tens - 2], left = rest - (tens === 7 || tens === 9 ? tens - 1 : tens) * 10;
+  const base = FR.tens[tens - 2], units = rest - (tens === 7 || tens === 9 ? tens - 1 : tens) * 10;
   return [
     ...(thousands ? [...counted(thousands), " mille"] : []),
     ...(hundreds ? [...counted(hundreds), hundreds > 1 && !rest ? " cents" : " cent"] : []),
     ...(rest < 20 ? (rest || !n ? [FR.small[rest]] : [])
       : rest === 80 ? [`${base}s`]
-      : left === 0 ? [base]
-      : tens < 8 && left % 10 === 1 ? [base, " et", FR.small[left]] : [base, FR.later[left - 1]]),
+      : units === 0 ? [base]
+      : tens < 8 && units % 10 === 1 ? [base, " et", FR.small[units]] : [base, FR.later[units - 1]]),
   ];
 }
 

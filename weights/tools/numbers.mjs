@@ -16,7 +16,7 @@ import { SIGNS, dice, scribble, shape } from "./shapes.mjs";
 
 export const IMAGE = [28, 112];
 const [SIDE, TALL] = [28, 20]; // MNIST's images, and the digits in them
-const KEPT = 5000; // the last of MNIST's training images, which choose
+const VALIDATION = 5000; // the last of MNIST's training images, which choose
 const VALIDATION_ROWS = 3000; // of `train`, its last
 const MIXED = 6000;
 const [PIXEL_UNIT, PEN_UNIT] = [40, 80]; // a digit's height on the pad
@@ -150,7 +150,7 @@ function wandering(random) {
 async function gather(part) {
   const folder = await mnist(), { images, labels } = readDigits(folder, part === "test" ? "t10k" : "train");
   if (!existsSync(hands[1])) throw new Trouble(`no drawings in ${hands[1]}: weights/tools/hands.mjs gathers them`);
-  const first = part === "validation" ? labels.length - KEPT : 0, end = part === "train" ? labels.length - KEPT : labels.length;
+  const first = part === "validation" ? labels.length - VALIDATION : 0, end = part === "train" ? labels.length - VALIDATION : labels.length;
   const pixels = Array.from({ length: end - first }, (_, i) =>
     ({ digit: labels[first + i], bytes: images.subarray(SIDE * SIDE * (first + i), SIDE * SIDE * (first + i + 1)) }));
   const drawings = gunzipSync(readFileSync(hands[1])).toString().trim().split("\n").map((line) => JSON.parse(line))
@@ -220,7 +220,7 @@ function shuffled(list, random) {
  *  drawings and of UNIPEN's; no numbers. */
 function measured({ pixels, writers, others }, random) {
   const number = (four) => Number(four.map(({ digit }) => digit).join(""));
-  const penned = (wanted) => writers.filter(({ writer }) => wanted(writer)).flatMap(({ all }) => numbersOf(all, 4, random))
+  const penned = (matches) => writers.filter(({ writer }) => matches(writer)).flatMap(({ all }) => numbersOf(all, 4, random))
     .map((four) => ({ image: penRow(four.map(({ glyph }) => glyph), random), number: number(four) }));
   const alone = () => (random() < 0.5 ? shape(pick(random, SIGNS), random) : scribble(random));
   return {

@@ -34,13 +34,13 @@ const upright = ([x, y]) => [x, -y], turned = ([x, y]) => [y, x];
 
 /** A pen drawing in the middle of the pad. */
 function onPad({ strokes }, place) {
-  const placed = strokes.map((stroke) => stroke.map(place)), all = placed.flat();
+  const points = strokes.map((stroke) => stroke.map(place)), all = points.flat();
   const [left, top] = [0, 1].map((axis) => Math.min(...all.map((point) => point[axis])));
   const [right, bottom] = [0, 1].map((axis) => Math.max(...all.map((point) => point[axis])));
   const scale = BOX / (Math.max(right - left, bottom - top) || 1);
   const move = ([x, y]) =>
     ({ x: SIDE / 2 + (x - (left + right) / 2) * scale, y: SIDE / 2 + (y - (top + bottom) / 2) * scale, width: PEN });
-  return placed.map((stroke) => stroke.map(move));
+  return points.map((stroke) => stroke.map(move));
 }
 
 /** One writer's signs: to teach, and to ask for afterwards. */
@@ -84,7 +84,7 @@ export async function rightBy(weights, images, { variant = "auto" } = {}) {
   return right;
 }
 
-const drawn = ({ label, strokes }) => ({ label, image: drawingOf(strokes) });
+const withImage = ({ label, strokes }) => ({ label, image: drawingOf(strokes) });
 
 /**
  * What a lesson brings and costs: shares from 0 to 1, and seconds.
@@ -130,7 +130,7 @@ async function measure({ model, strokes, writers, images }) {
   for (const writer of all.toSorted((a, b) => a - b)) {
     const signs = signsOf(rows, writer, known);
     if (signs.asked.length === 0) continue;
-    const one = await lesson(weights, { taught: signs.taught.map(drawn), asked: signs.asked.map(drawn) }, test);
+    const one = await lesson(weights, { taught: signs.taught.map(withImage), asked: signs.asked.map(withImage) }, test);
     results.push(one);
     say(`writer ${writer}: ${percent(one.signs)} of ${signs.asked.length} signs, digits ${percent(before)} before and ${percent(one.after)} after, ${one.seconds.toFixed(1)} s`);
   }

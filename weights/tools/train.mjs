@@ -94,14 +94,14 @@ await main(async () => {
   const { data, strokes } = await prepared(pens, set);
   const file = (name) => join(data, `${name}-ubyte.gz`), images = recipe.model.channels === 1 ? "images-idx3" : "images-idx4";
   const command = (...words) => run(vit, words, { terminal: true });
-  const [drawn, drawnLater] = recipe.model.doubt && pens ? hands : [strokes, strokes];
-  if (pens && !existsSync(drawn)) throw new Trouble(`no drawings in ${drawn}: weights/tools/hands.mjs gathers them`);
-  const drawings = pens ? ["--strokes", drawn] : [];
+  const [drawingsFile, laterFile] = recipe.model.doubt && pens ? hands : [strokes, strokes];
+  if (pens && !existsSync(drawingsFile)) throw new Trouble(`no drawings in ${drawingsFile}: weights/tools/hands.mjs gathers them`);
+  const drawings = pens ? ["--strokes", drawingsFile] : [];
   const halves = pens && training.unfinished > 0 ? ["--points", "0.5"] : [];
 
   const train = (recipe, out, ...more) => {
-    const learnt = pens ? ["--strokes", more.includes("--init") ? drawnLater : drawn] : [];
-    return command("train", "--data", data, ...learnt, "--recipe", recipe, "--out", out, ...teaching, ...more, ...words);
+    const strokeOptions = pens ? ["--strokes", more.includes("--init") ? laterFile : drawingsFile] : [];
+    return command("train", "--data", data, ...strokeOptions, "--recipe", recipe, "--out", out, ...teaching, ...more, ...words);
   };
   const calibrate = (model) => {
     const length = gunzipSync(readFileSync(file("train-labels-idx1"))).length - LABELS_HEAD;
