@@ -9,10 +9,10 @@ export const bytesIn = (shape) => shape.reduce((product, side) => product * side
 export function shapeOf(path, start, rank) {
   const header = headerBytes(rank);
   if (start.length < header) throw new Error(`${path}: expected an IDX header of ${header} bytes, got ${start.length} bytes`);
-  const wanted = [0, 0, 8, rank];
-  if (wanted.some((byte, i) => start[i] !== byte)) {
+  const expected = [0, 0, 8, rank];
+  if (expected.some((byte, i) => start[i] !== byte)) {
     const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(" ");
-    throw new Error(`${path}: expected IDX bytes of rank ${rank} (${hex(wanted)}), got a file that starts with ${hex(start.subarray(0, 4))}`);
+    throw new Error(`${path}: expected IDX bytes of rank ${rank} (${hex(expected)}), got a file that starts with ${hex(start.subarray(0, 4))}`);
   }
   const view = new DataView(start.buffer, start.byteOffset, start.byteLength);
   const shape = Array.from({ length: rank }, (_, i) => view.getUint32(4 + 4 * i));

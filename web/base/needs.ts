@@ -2,11 +2,11 @@
 import { VitError } from "../errors.js";
 
 /** Jest's jsdom hides these parts of Node. */
-const NEEDED = ["MessageChannel", "ReadableStream", "TextDecoder", "TextEncoder"];
+const GLOBALS = ["MessageChannel", "ReadableStream", "TextDecoder", "TextEncoder"];
 
 /** @throws {VitError} code `unsupported`. */
 export function checkEnvironment(): void {
-  const lacking = NEEDED.filter((name) => !(name in globalThis));
+  const lacking = GLOBALS.filter((name) => !(name in globalThis));
   if (lacking.length === 0) return;
   const what = `expected an environment with ${lacking.join(", ")}, got one without`;
   throw new VitError("unsupported", `${what}; in Jest use @jest-environment node, or set them to Node's own in a setup file`);

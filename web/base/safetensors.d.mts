@@ -8,7 +8,7 @@ export interface Contents {
   config: unknown;
   tensors: Map<string, Tensor>;
 }
-export interface Stored {
+export interface TensorInfo {
   readonly dtype: string;
   readonly shape: readonly number[];
   /** In bytes. */
@@ -16,7 +16,7 @@ export interface Stored {
 }
 export const LENGTH_BYTES: number;
 export function headerLength(start: Uint8Array): number;
-export function headerOf(tensors: Iterable<readonly [name: string, tensor: Stored]>, metadata?: Record<string, string>): object;
+export function headerOf(tensors: Iterable<readonly [name: string, tensor: TensorInfo]>, metadata?: Record<string, string>): object;
 export function headerBytes(header: object): Piece;
 export function splitFile(file: Uint8Array): { header: Record<string, unknown>; data: Uint8Array };
 export function joinFile(header: object, ...data: readonly Uint8Array[]): Piece;
