@@ -42,10 +42,10 @@ export const attention: PhotoCommand = {
 };
 
 async function look(tools: Tools, config: VitConfig, view: View, file: string, photo: Photo, out?: string): Promise<Report> {
-  const seen = await tools.vit.embed(photo, { attention: layersOf(view), size: config.image_size });
-  const { grid } = seen;
-  const values = mapOf(seen.attention!, view);
-  if (out !== undefined) await write(out, tools, config, seen.input, { values, grid, patch: view.patch });
+  const embedding = await tools.vit.embed(photo, { attention: layersOf(view), size: config.image_size });
+  const { grid } = embedding;
+  const values = mapOf(embedding.attention!, view);
+  if (out !== undefined) await write(out, tools, config, embedding.input, { values, grid, patch: view.patch });
   return { file, ...(out !== undefined && { out }), ...view, grid, values: Array.from(values) };
 }
 

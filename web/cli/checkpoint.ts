@@ -18,7 +18,7 @@ export async function readCheckpoint(path: string): Promise<Checkpoint | undefin
   try {
     return bytes && { bytes: new Uint8Array(bytes), state: stateOf(new Uint8Array(bytes)) };
   } catch (cause) {
-    throw refused(path, cause);
+    throw refusal(path, cause);
   }
 }
 
@@ -37,9 +37,9 @@ export async function continueFrom(path: string, { bytes, state }: Checkpoint, t
     throw new Error(`${path}: expected a checkpoint of this run, got one of another; continue with ${SAME[other](state)}, or start over with --fresh`);
   }
   await trainer.continueFrom(bytes).catch((cause: unknown) => {
-    throw refused(path, cause);
+    throw refusal(path, cause);
   });
 }
 
-const refused = (path: string, cause: unknown) =>
+const refusal = (path: string, cause: unknown) =>
   new Error(`${path}: ${(cause as Error).message}; --fresh starts over`, { cause });

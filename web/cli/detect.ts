@@ -13,7 +13,7 @@ interface Report extends Partial<Pick<Detection, "grid" | "size" | "placement" |
   readonly objects?: readonly (Omit<DetectedObject, "map"> & { readonly map?: readonly number[] })[];
 }
 
-interface Plan {
+interface Task {
   readonly options: DetectOptions;
   /** The object whose map is wanted, or all of them. */
   readonly only: number | undefined;
@@ -38,7 +38,7 @@ export const detect: PhotoCommand = {
     const only = object === undefined ? undefined : whole("--object", object, 0);
     const threshold = shareOf(textOf(values, "threshold"));
     const options = { ...(threshold !== undefined && { threshold }), ...sizeOf(values) };
-    const plan: Plan = { options, only, maps: values["maps"] === true };
+    const task: Task = { options, only, maps: values["maps"] === true };
     const outputs = outputsOf(out, files, "boxes", ["png"]);
     return async (tools) => {
       const { terminal } = tools;
@@ -47,7 +47,7 @@ export const detect: PhotoCommand = {
         const sides = [box.left, box.top, box.width, box.height].map((side) => side.toFixed(1));
         terminal.printRow([file, label, p.toFixed(4), ...sides]);
       });
-      return reportEach(tools, files, format, ({ file, photo }, index) => find(tools, plan, file, photo, outputs[index]), print);
+      return reportEach(tools, files, format, ({ file, photo }, index) => find(tools, task, file, photo, outputs[index]), print);
     };
   },
 };
@@ -59,15 +59,15 @@ function shareOf(text: string | undefined): number | undefined {
   throw new UsageError(`--threshold: expected 0 to 1, got "${text}"`);
 }
 
-async function find(tools: Tools, { options, only, maps }: Plan, file: string, photo: Photo, out?: string): Promise<Report> {
-  const found = await tools.vit.detect(photo, options);
-  const { objects, grid, size, placement, milliseconds } = found;
+async function find(tools: Tools, { options, only, maps }: Task, file: string, photo: Photo, out?: string): Promise<Report> {
+  const detection = await tools.vit.detect(photo, options);
+  const { objects, grid, size, placement, milliseconds } = detection;
   if (only !== undefined && only >= objects.length) {
     return { file, error: `--object: expected one of the ${objects.length} objects, counted from 0, got ${only}` };
   }
-  if (out !== undefined) await draw(out, tools, found, only === undefined ? objects : [objects[only]!]);
-  const told = objects.map(({ map, ...object }) => ({ ...object, ...(maps && { map: Array.from(map) }) }));
-  return { file, ...(out !== undefined && { out }), objects: told, grid, size, placement, milliseconds };
+  if (out !== undefined) await draw(out, tools, detection, only === undefined ? objects : [objects[only]!]);
+  const entries = objects.map(({ map, ...object }) => ({ ...object, ...(maps && { map: Array.from(map) }) }));
+  return { file, ...(out !== undefined && { out }), objects: entries, grid, size, placement, milliseconds };
 }
 
 /** Colours that stay apart on any photo, with black around them. */
@@ -88,7 +88,7 @@ async function draw(
   const picture = overlay(input, { ...vit.config, image_size: size }, { values, grid });
   const across = picture.width / placement.width, down = picture.height / placement.height;
   const letters = Math.max(12, Math.round(Math.min(picture.width, picture.height) / 32));
-  const drawn = objects.map(({ label, p, box }, index) => {
+  const shapes = objects.map(({ label, p, box }, index) => {
     const x = (box.left - placement.left) * across, y = (box.top - placement.top) * down;
     const colour = COLOURS[index % COLOURS.length]!;
     const rect = `x="${x}" y="${y}" width="${box.width * across}" height="${box.height * down}" fill="none"`;
@@ -99,7 +99,7 @@ async function draw(
       `<text ${at} ${text}>${escaped(label)} ${p.toFixed(2)}</text>`,
     ] as const;
   }).reverse(); // the likeliest lies on top
-  const parts = [...drawn.map(([box]) => box), ...drawn.map(([, text]) => text)];
+  const parts = [...shapes.map(([box]) => box), ...shapes.map(([, text]) => text)];
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${picture.width}" height="${picture.height}">${parts.join("")}</svg>`;
-  await writeWhole(path, await photos.drawn(picture, svg));
+  await writeWhole(path, await photos.withOverlay(picture, svg));
 }

@@ -2,17 +2,17 @@
 import type { ImageInput, VitConfig } from "vitrine";
 import type { Part } from "vitrine/train";
 
-interface Named {
+interface ExampleInfo {
   readonly name: string;
   /** A class's name, or its number. */
   readonly label: string | number;
   readonly part: Part;
 }
 
-export type Readable = Named & { readonly image: ImageInput };
+export type Readable = ExampleInfo & { readonly image: ImageInput };
 
 /** An example, or the error of reading it. */
-export type Example = Readable | (Named & { readonly error: string });
+export type Example = Readable | (ExampleInfo & { readonly error: string });
 
 export interface DataSet {
   readonly path: string;
@@ -36,12 +36,12 @@ const LEAST = 5;
 export function split(labels: ArrayLike<number>, share: number): Part[] {
   const counts: number[] = [];
   for (let i = 0; i < labels.length; i++) counts[labels[i]!] = (counts[labels[i]!] ?? 0) + 1;
-  const kept = counts.map((count) =>
+  const quotas = counts.map((count) =>
     share > 0 && count >= LEAST ? Math.min(count - 1, Math.max(1, Math.round(share * count))) : 0);
-  const seen = counts.map(() => 0);
+  const counters = counts.map(() => 0);
   return Array.from(labels, (label) => {
-    const before = Math.floor((seen[label]!++ * kept[label]!) / counts[label]!);
-    return Math.floor((seen[label]! * kept[label]!) / counts[label]!) > before ? "validation" : "train";
+    const before = Math.floor((counters[label]!++ * quotas[label]!) / counts[label]!);
+    return Math.floor((counters[label]! * quotas[label]!) / counts[label]!) > before ? "validation" : "train";
   });
 }
 

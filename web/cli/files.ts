@@ -9,8 +9,8 @@ export const IMAGE = /\.(png|jpe?g|webp|tiff?|gif|avif)$/i;
 export const STDIN = "-";
 
 /** The files in the order of the command line. The files of one folder are sorted. */
-export async function filesOf(named: readonly string[]): Promise<string[]> {
-  const files = await Promise.all(named.map(async (name) => {
+export async function filesOf(names: readonly string[]): Promise<string[]> {
+  const files = await Promise.all(names.map(async (name) => {
     if (name === STDIN || !(await isFolder(name))) return [name];
     const inside = await readdir(name, { recursive: true });
     const images = inside.filter((file) => IMAGE.test(file)).sort();

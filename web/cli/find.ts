@@ -30,7 +30,7 @@ export const find: QueryCommand = {
     return async ({ vit, terminal }) => {
       const index = await openIndex(path);
       ofModel(path, index, aboutOf(vit));
-      const vector = isPhoto(query) ? vectorOf((await look(vit, query, terminal)).seen) : (await vit.embedText([query])).embeds;
+      const vector = isPhoto(query) ? vectorOf((await look(vit, query, terminal)).embedding) : (await vit.embedText([query])).embeds;
       const found = index.search(vector, count).map(({ id: file, score }) => ({ file, score }));
       if (map !== undefined && found[0]) await drawMatch(map, vit, found[0].file, vector, terminal);
       if (values["ndjson"]) found.forEach((photo) => terminal.printLine(photo));
@@ -44,14 +44,14 @@ export const find: QueryCommand = {
 /** Whether a query names a photo. What is no file and has no image's name is words. */
 const isPhoto = (query: string): boolean => query === STDIN || IMAGE.test(query) || existsSync(query);
 
-async function look(vit: Vit, file: string, { stdin }: Base["terminal"]): Promise<{ readonly seen: Embedding; readonly photos: Photos }> {
+async function look(vit: Vit, file: string, { stdin }: Base["terminal"]): Promise<{ readonly embedding: Embedding; readonly photos: Photos }> {
   const photos = await Photos.load(stdin);
   const photo = await photos.read(file);
   if ("error" in photo) throw new Error(`${file}: ${photo.error}`);
-  const seen = await vit.embed(photo.photo).catch((cause: unknown) => {
+  const embedding = await vit.embed(photo.photo).catch((cause: unknown) => {
     throw new Error(`${file}: ${withoutName(cause)}`, { cause });
   });
-  return { seen, photos };
+  return { embedding, photos };
 }
 
 /**
@@ -59,7 +59,7 @@ async function look(vit: Vit, file: string, { stdin }: Base["terminal"]): Promis
  * model attends to, nor of why the photo was found.
  */
 async function drawMatch(path: string, vit: Vit, file: string, words: Float32Array, terminal: Base["terminal"]): Promise<void> {
-  const { seen: { projectedPatches, grid, input }, photos } = await look(vit, file, terminal);
+  const { embedding: { projectedPatches, grid, input }, photos } = await look(vit, file, terminal);
   if (!projectedPatches) throw new Error("--map: expected a model that projects its patches, such as CLIP, got another");
   const patches = Array.from({ length: grid[0] * grid[1] }, (_, at) => projectedPatches.subarray(at * words.length, (at + 1) * words.length));
   const cosines = patches.map((patch) => patch.reduce((sum, value, i) => sum + value * words[i]!, 0) / (Math.hypot(...patch) * Math.hypot(...words)));

@@ -9,7 +9,7 @@ import type { Photo } from "./photos.ts";
 
 /** More photos tell little more, and each is classified once for each answer. */
 const MOST_PHOTOS = 100;
-const MOST_SHOWN = 10;
+const MOST_ROWS = 10;
 
 interface Ranked {
   readonly config: Readonly<Record<string, unknown>>;
@@ -36,22 +36,22 @@ export const identify: PlainCommand = {
     if (path === undefined) throw new UsageError("--examples: expected a folder of photos for each class, got none");
     if (textOf(values, "model") === undefined) throw new UsageError("--model: expected a model's file, got none");
     const { options } = modelOptions(values);
-    const given = configOf(textOf(values, "config"));
+    const overrides = configOf(textOf(values, "config"));
     return async ({ terminal }) => {
       const data = await openHeldOutFolders(path, "validation", terminal);
       const photos = await takePhotos(data);
       const ranking: Ranked[] = [];
-      const prepares = given.prepare === undefined ? preparesFor(photos.map(({ image }) => image)) : [given.prepare];
+      const prepares = overrides.prepare === undefined ? preparesFor(photos.map(({ image }) => image)) : [overrides.prepare];
       for (const [at, prepare] of prepares.entries()) {
         terminal.status(`${at}/${prepares.length} ways to prepare the photos`);
-        const found = await rank({ weights: textOf(values, "model")!, config: given, prepare }, options, photos);
-        ranking.push(...found.map(({ config, right }) => ({ config: { ...config, prepare }, right })));
+        const candidates = await rank({ weights: textOf(values, "model")!, config: overrides, prepare }, options, photos);
+        ranking.push(...candidates.map(({ config, right }) => ({ config: { ...config, prepare }, right })));
       }
       terminal.status("");
       ranking.sort((a, b) => b.right - a.right);
       if (ranking.length === 0) throw new Error(`${path}: expected photos that the model can read, got none; set prepare with --config`);
       if (jsonOf(values).json) terminal.printJson({ count: photos.length, ranking });
-      else for (const { config, right } of ranking.slice(0, MOST_SHOWN)) terminal.printRow([`${right}/${photos.length}`, JSON.stringify(config)]);
+      else for (const { config, right } of ranking.slice(0, MOST_ROWS)) terminal.printRow([`${right}/${photos.length}`, JSON.stringify(config)]);
       terminal.complain("labels only rank, and a wrong answer can come first: images with their logits settle it (examples of Vit.load)");
       return true;
     };
@@ -61,24 +61,24 @@ export const identify: PlainCommand = {
 /** Keys as text, or in a file. */
 const configOf = (text = "{}") => parseObject(/^\s*\{/.test(text) ? text : readFileSync(text, "utf8"), "--config");
 
-interface Labelled {
+interface LabelledImage {
   readonly image: ImageInput;
   readonly label: number;
 }
 
 /** As many photos of each class, up to MOST_PHOTOS. */
-async function takePhotos({ labels, parts, path, groups }: Awaited<ReturnType<typeof openHeldOutFolders>>): Promise<Labelled[]> {
-  const taken: Labelled[] = [];
+async function takePhotos({ labels, parts, path, groups }: Awaited<ReturnType<typeof openHeldOutFolders>>): Promise<LabelledImage[]> {
+  const photos: LabelledImage[] = [];
   const step = Math.max(1, Math.floor(parts.length / MOST_PHOTOS));
   let at = 0;
   for await (const group of groups({} as never)) {
     for (const example of group) {
       if ("error" in example) throw new Error(`${example.name}: ${example.error}`);
-      if (at++ % step === 0 && taken.length < MOST_PHOTOS) taken.push({ image: example.image, label: labels.indexOf(String(example.label)) });
+      if (at++ % step === 0 && photos.length < MOST_PHOTOS) photos.push({ image: example.image, label: labels.indexOf(String(example.label)) });
     }
   }
-  if (taken.length === 0) throw new Error(`${path}: expected photos, got none`);
-  return taken;
+  if (photos.length === 0) throw new Error(`${path}: expected photos, got none`);
+  return photos;
 }
 
 function preparesFor(images: readonly ImageInput[]): unknown[] {
@@ -93,13 +93,13 @@ function preparesFor(images: readonly ImageInput[]): unknown[] {
 }
 
 /** The answers by how many photos each reads rightly; none where the model does not take such photos. */
-async function rank(source: object, options: Parameters<typeof Vit.load>[1], examples: readonly Labelled[]): Promise<readonly Ranked[]> {
+async function rank(source: object, options: Parameters<typeof Vit.load>[1], examples: readonly LabelledImage[]): Promise<readonly Ranked[]> {
   try {
     const vit = await Vit.load(source as never, { ...options, examples });
     vit.dispose();
   } catch (error) {
-    const found = error instanceof VitError ? (error.cause as { ranking?: readonly Ranked[] } | undefined)?.ranking : undefined;
-    if (found) return found;
+    const candidates = error instanceof VitError ? (error.cause as { ranking?: readonly Ranked[] } | undefined)?.ranking : undefined;
+    if (candidates) return candidates;
     if (error instanceof VitError && /prepare|channels|mean/.test(error.message)) return [];
     throw error;
   }

@@ -79,8 +79,8 @@ function imageOf({ path, shape, bytes }: Idx, { prepare, channels, image_size }:
   const pixels = (at: number) => bytes.subarray(at * size, (at + 1) * size);
   if (prepare === null || prepare?.kind === "photo") return (at) => ({ data: pixels(at), width, height, channels: 1 });
   if (channels !== 1 || height !== image_size[0] || width !== image_size[1]) {
-    const wanted = `${image_size.join("x")} with ${channels} channel${channels > 1 ? "s" : ""}`;
-    throw new Error(`${path}: expected images for the model, ${wanted}, got ${height}x${width} with 1`);
+    const expected = `${image_size.join("x")} with ${channels} channel${channels > 1 ? "s" : ""}`;
+    throw new Error(`${path}: expected images for the model, ${expected}, got ${height}x${width} with 1`);
   }
   return (at) => new Float32Array(pixels(at)).map((value) => value / 255);
 }
@@ -113,17 +113,17 @@ function partly(path: string, start: Uint8Array): Buffer {
   try {
     return gunzipSync(start, { finishFlush: constants.Z_SYNC_FLUSH });
   } catch (cause) {
-    throw broken(path, cause);
+    throw readError(path, cause);
   }
 }
 
 /** Unpacks at most `most` bytes; more are an error. */
 const unpacked = (path: string, bytes: Uint8Array, most: number): Promise<Buffer> =>
   promisify(gunzip)(bytes, { maxOutputLength: most }).catch((cause: unknown) => {
-    throw broken(path, cause);
+    throw readError(path, cause);
   });
 
-function broken(path: string, cause: unknown): Error {
+function readError(path: string, cause: unknown): Error {
   const more = (cause as { code?: unknown }).code === "ERR_BUFFER_TOO_LARGE";
   const got = more ? "more bytes than its header announces" : reason(cause);
   return new Error(`${path}: expected a whole gzip file, got ${got}`, { cause });

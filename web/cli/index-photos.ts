@@ -18,7 +18,7 @@ interface Task {
   readonly out: string;
   readonly about: string;
   /** What is in the file already. */
-  readonly known: Index | undefined;
+  readonly previous: Index | undefined;
   readonly files: readonly string[];
   readonly lines: boolean;
 }
@@ -61,10 +61,10 @@ export const index: PhotoCommand = {
     return async (tools) => {
       await checkOut(out);
       const about = aboutOf(tools.vit);
-      const known = existsSync(out) && !values["fresh"] ? await openIndex(out) : undefined;
-      if (known) ofModel(out, known, about);
-      const wanted = files.filter((file) => !known?.has(file));
-      const { count, added, failed } = await fill(tools, { out, about, known, files: wanted, lines });
+      const previous = existsSync(out) && !values["fresh"] ? await openIndex(out) : undefined;
+      if (previous) ofModel(out, previous, about);
+      const newFiles = files.filter((file) => !previous?.has(file));
+      const { count, added, failed } = await fill(tools, { out, about, previous, files: newFiles, lines });
       if (values["json"] && !lines) tools.terminal.printJson({ out, count, added, failed });
       else if (!lines) tools.terminal.printRow([`${out}: ${count} photos, ${added} of them new`]);
       return failed.length === 0;
@@ -82,8 +82,8 @@ export async function openIndex(path: string): Promise<Index> {
 }
 
 /** Vectors of two models say nothing of each other. */
-export function ofModel(path: string, { about }: Index, wanted: string): void {
-  if (about !== wanted) throw new Error(`${path}: expected an index by ${wanted}; got one by ${about || "an unknown model"}`);
+export function ofModel(path: string, { about }: Index, expected: string): void {
+  if (about !== expected) throw new Error(`${path}: expected an index by ${expected}; got one by ${about || "an unknown model"}`);
 }
 
 /** A model's shape, which is the same for its weights in any library's file. Two models may have the same. */
@@ -94,12 +94,12 @@ export function aboutOf({ config: { depth, width, patch_size, image_size } }: Vi
 /** What is compared: with texts, if the model can, or with other images. */
 export const vectorOf = ({ projected, pooled }: Embedding): Float32Array => projected ?? pooled;
 
-/** Adds the files' photos to what is known, and saves on the way. Nothing is lost unless the process is killed. */
-async function fill(tools: Tools, { out, about, known, files, lines }: Task) {
+/** Adds the files' photos to the previous index, and saves on the way. Nothing is lost unless the process is killed. */
+async function fill(tools: Tools, { out, about, previous, files, lines }: Task) {
   const { terminal } = tools;
   const failed: Failure[] = [];
-  const begun = performance.now();
-  let all = known, added = 0, saved = 0, next = begun + SAVE_MILLISECONDS;
+  const startTime = performance.now();
+  let all = previous, added = 0, saved = 0, next = startTime + SAVE_MILLISECONDS;
   const save = async () => {
     if (!all || saved === added) return;
     const start = performance.now();
@@ -112,17 +112,17 @@ async function fill(tools: Tools, { out, about, known, files, lines }: Task) {
     try {
       for await (const group of tools.photos.groups(files)) {
         for (const read of group) {
-          const done = added + failed.length, left = ((performance.now() - begun) / 1000 / done) * (files.length - done);
-          terminal.status(`${done}/${files.length} photos${done > 0 ? `  left ${duration(left)}` : ""}`);
-          const found = await look(tools.vit, read, signal);
-          if ("error" in found) {
-            failed.push(found);
-            terminal.complain(`${found.file}: ${found.error}`);
+          const done = added + failed.length, eta = ((performance.now() - startTime) / 1000 / done) * (files.length - done);
+          terminal.status(`${done}/${files.length} photos${done > 0 ? `  left ${duration(eta)}` : ""}`);
+          const result = await look(tools.vit, read, signal);
+          if ("error" in result) {
+            failed.push(result);
+            terminal.complain(`${result.file}: ${result.error}`);
           } else {
-            (all ??= new Index(found.vector.length, { about })).add(read.file, found.vector);
+            (all ??= new Index(result.vector.length, { about })).add(read.file, result.vector);
             added++;
           }
-          if (lines) terminal.printLine("error" in found ? found : { file: read.file });
+          if (lines) terminal.printLine("error" in result ? result : { file: read.file });
           if (performance.now() >= next) await save();
         }
       }
@@ -142,6 +142,6 @@ async function fill(tools: Tools, { out, about, known, files, lines }: Task) {
 async function look(vit: Vit, read: PhotoResult, signal: AbortSignal): Promise<Failure | { readonly vector: Float32Array }> {
   signal.throwIfAborted();
   if ("error" in read) return read;
-  const seen = await vit.embed(read.photo, { keepInput: false, signal }).catch(refusal);
-  return seen instanceof VitError ? { file: read.file, error: withoutName(seen) } : { vector: vectorOf(seen) };
+  const embedding = await vit.embed(read.photo, { keepInput: false, signal }).catch(refusal);
+  return embedding instanceof VitError ? { file: read.file, error: withoutName(embedding) } : { vector: vectorOf(embedding) };
 }

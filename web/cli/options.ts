@@ -121,7 +121,7 @@ export function oneOf<Word extends string>(
   text: string,
   words: readonly Word[],
 ): Word {
-  const word = words.find((known) => known === text);
+  const word = words.find((one) => one === text);
   if (word !== undefined) return word;
   throw new UsageError(`${name}: expected one of ${words.join(", ")}, got "${text}"`);
 }

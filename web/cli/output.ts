@@ -131,8 +131,8 @@ export function outputsOf(out: string | undefined, files: readonly string[], kin
   if (wrong !== undefined) {
     throw new UsageError(`--out: expected a name that ends in .${formats.join(" or .")}, got "${wrong}"`);
   }
-  const known = new Set<string>();
-  const twice = outputs.find((output) => known.size === known.add(output).size);
+  const names = new Set<string>();
+  const twice = outputs.find((output) => names.size === names.add(output).size);
   if (twice !== undefined) {
     throw new UsageError(`--out: expected photos of different names, got two for ${twice}`);
   }

@@ -81,10 +81,10 @@ function cells({ grid: [rows, columns], patch }: HeatMap, height: number, width:
   const edge = (at: number, size: number) => Math.min(at % size, size - 1 - (at % size)) < OUTLINE;
   return (y: number, x: number): { patch: number; outlined: boolean } => {
     const [row, column] = [Math.floor(y / cellHeight), Math.floor(x / cellWidth)];
-    const chosen = patch !== undefined && patch[0] === row && patch[1] === column;
+    const inPatch = patch !== undefined && patch[0] === row && patch[1] === column;
     return {
       patch: row * columns + column,
-      outlined: chosen && (edge(y, cellHeight) || edge(x, cellWidth)),
+      outlined: inPatch && (edge(y, cellHeight) || edge(x, cellWidth)),
     };
   };
 }

@@ -72,7 +72,7 @@ export class Photos {
   }
 
   /** A PNG with a drawing in SVG over the photo. */
-  async drawn({ data, width, height, channels }: Photo, svg: string): Promise<Buffer> {
+  async withOverlay({ data, width, height, channels }: Photo, svg: string): Promise<Buffer> {
     const raw = { width, height, channels: (channels ?? 3) as 3 | 4 };
     return this.#sharp(data, { raw }).composite([{ input: Buffer.from(svg) }]).png().toBuffer();
   }
@@ -150,4 +150,4 @@ async function wholeOf(stream: AsyncIterable<Buffer>, most: number): Promise<Buf
 export const withoutName = (error: unknown): string =>
   reason(error).replace(/^image( \d+)?: /, "");
 
-const firstLine = (thrown: unknown): string => reason(thrown).trim().split("\n", 1)[0]!;
+const firstLine = (error: unknown): string => reason(error).trim().split("\n", 1)[0]!;

@@ -3,13 +3,13 @@ import type { Epoch, Measured, Step } from "vitrine/train";
 import type { Terminal } from "./terminal.ts";
 
 /** Steps are timed this long before the run's time is estimated. */
-const MEASURED_MILLISECONDS = 1000;
-const SHOWN_MILLISECONDS = 200;
+const TIMING_MILLISECONDS = 1000;
+const UPDATE_MILLISECONDS = 200;
 
 /** A forward pass takes about a third of a step. */
 const FORWARD = 1 / 3;
 
-const measured = ({ loss, accuracy }: Measured): string =>
+const scores = ({ loss, accuracy }: Measured): string =>
   `loss ${loss.toFixed(4)}  accuracy ${accuracy.toFixed(4)}`;
 
 const speed = (imagesPerSecond: number): string =>
@@ -25,9 +25,9 @@ export function duration(seconds: number): string {
 }
 
 export function epochLine(now: Epoch): string {
-  const validation = now.validation ? `  validation ${measured(now.validation)}` : "";
-  const left = now.epoch < now.epochs ? `  left ${duration(now.secondsLeft)}` : "";
-  return `epoch ${now.epoch}/${now.epochs}  ${measured(now)}${validation}  ${speed(now.imagesPerSecond)}${left}`;
+  const validation = now.validation ? `  validation ${scores(now.validation)}` : "";
+  const eta = now.epoch < now.epochs ? `  left ${duration(now.secondsLeft)}` : "";
+  return `epoch ${now.epoch}/${now.epochs}  ${scores(now)}${validation}  ${speed(now.imagesPerSecond)}${eta}`;
 }
 
 /** Shows each step on a terminal, and announces the run's time once, after its first steps. */
@@ -36,7 +36,7 @@ export class Progress {
   readonly #validation: number;
   readonly #terminal: Terminal;
   readonly #announce: (line: string) => void;
-  readonly #begun = performance.now();
+  readonly #start = performance.now();
   #lastUpdate = 0;
   #announced = false;
   /** The first step of this process, and when it was done. */
@@ -52,21 +52,21 @@ export class Progress {
   step(now: Step): void {
     const time = performance.now();
     this.#estimate(now, time);
-    if (time - this.#lastUpdate < SHOWN_MILLISECONDS) return;
+    if (time - this.#lastUpdate < UPDATE_MILLISECONDS) return;
     this.#lastUpdate = time;
     const { epoch, epochs, step, steps, imagesPerSecond, secondsLeft } = now;
-    this.#terminal.status(`epoch ${epoch}/${epochs}  step ${step}/${steps}  ${measured(now)}  ${speed(imagesPerSecond)}  left ${duration(secondsLeft)}`);
+    this.#terminal.status(`epoch ${epoch}/${epochs}  step ${step}/${steps}  ${scores(now)}  ${speed(imagesPerSecond)}  left ${duration(secondsLeft)}`);
   }
 
   /** The first step also compiles the module, so it counts only where there is no other. */
   #estimate({ epoch, epochs, step, steps }: Step, time: number): void {
     this.#first ??= { step, time };
-    if (this.#announced || (time - this.#begun < MEASURED_MILLISECONDS && step < steps)) return;
+    if (this.#announced || (time - this.#start < TIMING_MILLISECONDS && step < steps)) return;
     this.#announced = true;
-    const { step: first, time: since } = step > this.#first.step ? this.#first : { step: step - 1, time: this.#begun };
+    const { step: first, time: since } = step > this.#first.step ? this.#first : { step: step - 1, time: this.#start };
     const perStep = (time - since) / 1000 / (step - first);
     const perImage = (perStep * steps) / this.#images;
-    const left = perStep * ((epochs - epoch + 1) * steps - step) + (epochs - epoch + 1) * this.#validation * perImage * FORWARD;
-    this.#announce(`time: about ${duration(left)} from here, at ${speed(1 / perImage)}`);
+    const eta = perStep * ((epochs - epoch + 1) * steps - step) + (epochs - epoch + 1) * this.#validation * perImage * FORWARD;
+    this.#announce(`time: about ${duration(eta)} from here, at ${speed(1 / perImage)}`);
   }
 }

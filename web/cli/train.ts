@@ -20,7 +20,7 @@ import type { Terminal } from "./terminal.ts";
 const MODELS_A_CHECKPOINT = 5;
 
 /** Where a run is: finished epochs, their log, and steps of the next epoch. */
-interface Place {
+interface RunState {
   readonly epoch: number;
   readonly step: number;
   readonly log: readonly Log[];
@@ -69,11 +69,11 @@ function sourceOf(args: TrainArguments, set: DataSet, recipe: RecipeFile | undef
 }
 
 async function work(task: Task): Promise<void> {
-  const { trainer, place } = await ready(task);
+  const { trainer, state } = await ready(task);
   try {
-    describe(task, trainer, place);
+    describe(task, trainer, state);
     const log = await task.signals.stoppable(async (signal) => {
-      const all = await epochs(task, trainer, place, signal);
+      const all = await epochs(task, trainer, state, signal);
       await writeWhole(task.out, await trainer.save()); // a signal does not stop this
       rmSync(task.checkpoint, { force: true });
       return all;
@@ -85,26 +85,26 @@ async function work(task: Task): Promise<void> {
 }
 
 /** The trainer with its data, at the beginning or where the checkpoint was written. */
-async function ready(task: Task): Promise<{ readonly trainer: Trainer; readonly place: Place }> {
+async function ready(task: Task): Promise<{ readonly trainer: Trainer; readonly state: RunState }> {
   const { checkpoint, options, explicit, seed } = task;
-  const kept = task.fresh ? undefined : await readCheckpoint(checkpoint);
+  const previous = task.fresh ? undefined : await readCheckpoint(checkpoint);
   const same = { // as before, unless the command line says otherwise
     ...options,
-    ...(kept && !explicit.threads && { threads: kept.state.threads }),
-    ...(kept?.state.variant && !explicit.variant && { variant: kept.state.variant }),
+    ...(previous && !explicit.threads && { threads: previous.state.threads }),
+    ...(previous?.state.variant && !explicit.variant && { variant: previous.state.variant }),
   };
   const { Trainer } = await import("vitrine/train");
   const own = { ...same, ...(seed !== undefined && { seed }), onProgress: task.terminal.loading };
   const trainer = await Trainer.create(task.from, own).catch(asUsage(task));
   try {
     await fill(trainer, task.set, task.terminal);
-    if (kept && kept.state.epochs > 0) {
-      await continueFrom(checkpoint, kept, trainer, task.rounds);
-      return { trainer, place: kept.state };
+    if (previous && previous.state.epochs > 0) {
+      await continueFrom(checkpoint, previous, trainer, task.rounds);
+      return { trainer, state: previous.state };
     }
     const { length } = await trainer.checkpoint();
     await checkRoom(task.out, 2 * (length + MODELS_A_CHECKPOINT * (await trainer.save()).length));
-    return { trainer, place: { epoch: 0, step: 0, log: [] } };
+    return { trainer, state: { epoch: 0, step: 0, log: [] } };
   } catch (error) {
     trainer.dispose();
     throw error;
@@ -121,12 +121,12 @@ const asUsage = ({ freeze }: TrainArguments) => (error: unknown): never => {
 async function checkRoom(out: string, bytes: number): Promise<void> {
   const { bavail, bsize, blocks } = await statfs(dirname(out));
   if (blocks === 0 || bavail * bsize >= bytes) return; // 0: a file system that does not say
-  const [needed, got] = [bytes, bavail * bsize].map((size) => (size / 1e6).toFixed(1));
-  throw new Error(`${out}: expected ${needed} MB of free disk for it and its checkpoint, got ${got} MB`);
+  const [need, got] = [bytes, bavail * bsize].map((size) => (size / 1e6).toFixed(1));
+  throw new Error(`${out}: expected ${need} MB of free disk for it and its checkpoint, got ${got} MB`);
 }
 
 /** Trains, with a checkpoint after each epoch and where a signal stops it. Returns the whole log. */
-async function epochs(task: Task, trainer: Trainer, from: Place, signal: AbortSignal): Promise<readonly Log[]> {
+async function epochs(task: Task, trainer: Trainer, from: RunState, signal: AbortSignal): Promise<readonly Log[]> {
   const { set, rounds, checkpoint, terminal } = task;
   const log = [...from.log];
   let { epoch, step } = from;
@@ -172,7 +172,7 @@ function announce({ json, terminal }: Task, line: string): void {
 const whereOf = (epoch: number, epochs: number, step: number): string =>
   `${epoch} of ${quantity(epochs, "epoch")} and ${quantity(step, "step")} of the next`;
 
-function describe(task: Task, { config, variant, threads }: Trainer, { epoch, step }: Place): void {
+function describe(task: Task, { config, variant, threads }: Trainer, { epoch, step }: RunState): void {
   const { set, model, rounds, from, recipe } = task;
   const freeze = "freeze" in from ? from.freeze : undefined;
   const size = `${config.image_size.join("x")}x${config.channels}`;
