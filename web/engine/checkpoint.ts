@@ -42,8 +42,8 @@ export function stateOf(bytes: Piece): CheckpointState {
   if (HEADER + size <= bytes.length) {
     const state = parseObject(textIn(HEADER, HEADER + size), "checkpoint");
     const { recipe, log } = state;
-    const counted = NUMBERS.every((key) => Number.isSafeInteger(state[key]) && (state[key] as number) >= 0);
-    if (counted && isRecipe(recipe) && Array.isArray(log) && log.every(isObject)) return state as unknown as CheckpointState;
+    const areCounts = NUMBERS.every((key) => Number.isSafeInteger(state[key]) && (state[key] as number) >= 0);
+    if (areCounts && isRecipe(recipe) && Array.isArray(log) && log.every(isObject)) return state as unknown as CheckpointState;
   }
   throw new VitError("bad_file", "checkpoint: expected one of this version of vitrine, undamaged");
 }

@@ -60,17 +60,17 @@ export async function chooseBuild(
     const [small, needsFull] = await Promise.all([likelySmall && load(threads, ""), full()]);
     return needsFull ? load(threads, "full.") : small || load(threads, "");
   };
-  const wanted = plan.threads > 1 ? Math.min(plan.threads, await cores(), MOST_THREADS) : 1;
-  const why = wanted > 1 ? whySingleThread(plan.variant, await inNode()) : undefined;
-  const module = await choose(wanted > 1 && !why);
+  const threads = plan.threads > 1 ? Math.min(plan.threads, await cores(), MOST_THREADS) : 1;
+  const why = threads > 1 ? whySingleThread(plan.variant, await inNode()) : undefined;
+  const module = await choose(threads > 1 && !why);
   const inPairs = (await int8()) && dotInPairs();
   const alone = { module, memory: undefined, threads: 1, inPairs };
   if (!isThreaded(module)) {
-    if (wanted > 1) warn(plan, why ?? whySingleThreadModule(plan));
+    if (threads > 1) warn(plan, why ?? whySingleThreadModule(plan));
     return alone;
   }
   const memory = await memoryOf();
-  if (memory) return { module, memory, threads: wanted, inPairs };
+  if (memory) return { module, memory, threads, inPairs };
   const none = "there is no shared memory of the size that the model needs";
   if (plan.wasm) throw new VitError("unsupported", `wasm: a build for threads, and ${none}`);
   warn(plan, none);
@@ -180,36 +180,36 @@ async function firstOf(
   edition: Edition,
   { kind: { here }, files }: BuildPlan<unknown>,
 ): Promise<CompiledModule> {
-  const named = Object.keys(here).some((build) => build in files);
-  let lost: unknown;
+  const customFiles = Object.keys(here).some((build) => build in files);
+  let failure: unknown;
   for (const variant of variants) {
     const build = threads && variant !== "scalar" ? (`${variant}-threads` as const) : variant;
     const names = [edition, "", "full."].flatMap((each) => [`${each}${build}`, `${each}${variant}`]) as (keyof typeof here)[];
-    const given = names.map((name) => files[name]).find(Boolean);
-    if (!given && named) continue;
+    const source = names.map((name) => files[name]).find(Boolean);
+    if (!source && customFiles) continue;
     try {
-      return await compiled(given ?? beside(names.map((name) => here[name]).find(Boolean)!));
+      return await compiled(source ?? beside(names.map((name) => here[name]).find(Boolean)!));
     } catch (cause) {
-      lost ??= cause;
+      failure ??= cause;
     }
   }
-  if (!lost) {
+  if (!failure) {
     throw new VitError("bad_option", `wasm: expected the build ${variants.join(" or ")}, got others`);
   }
-  throw lost instanceof VitError && lost.code !== "bad_option"
-    ? new VitError(lost.code, `${lost.message}; ${BESIDE}`, { cause: lost.cause })
-    : lost;
+  throw failure instanceof VitError && failure.code !== "bad_option"
+    ? new VitError(failure.code, `${failure.message}; ${BESIDE}`, { cause: failure.cause })
+    : failure;
 }
 
 /** The probe is opened once, and each of its measurements is made once. null: not opened yet. */
-let opened: Probe | undefined | null = null;
+let probe: Probe | undefined | null = null;
 let faster: boolean | undefined;
 let inPairs: boolean | undefined;
 
 /** The probe; undefined if the engine has no relaxed SIMD or computes wrong values with it. */
 function relaxedSimd(): Probe | undefined {
-  if (opened === null) opened = Probe.open();
-  return opened?.right ? opened : undefined;
+  if (probe === null) probe = Probe.open();
+  return probe?.right ? probe : undefined;
 }
 
 /** Whether int8 products in two steps are faster in a relaxed build. */
@@ -231,8 +231,8 @@ const note = (isFaster: boolean) => `${isFaster} ${navigator.userAgent}`;
 
 async function recall(): Promise<boolean | undefined> {
   try {
-    const stored = (await inNode()) ? undefined : localStorage.getItem(STORAGE_KEY);
-    return [true, false].find((isFaster) => stored === note(isFaster));
+    const record = (await inNode()) ? undefined : localStorage.getItem(STORAGE_KEY);
+    return [true, false].find((isFaster) => record === note(isFaster));
   } catch {
     return undefined; // the page has no storage, or this is a worker
   }

@@ -12,7 +12,7 @@ import type { Script } from "./thread.js";
  * The names of the builds. Each variant with SIMD has four: for threads or not, and in full, for all models, or small,
  * for ordinary ones. `scalar` is full.
  */
-type Build = "scalar" | `${"" | "full."}${Exclude<Variant, "scalar">}${"" | "-threads"}`;
+type BuildName = "scalar" | `${"" | "full."}${Exclude<Variant, "scalar">}${"" | "-threads"}`;
 
 /** @internal One kind of module: those that run models, or those that train them. */
 export interface ModuleKind<Target> {
@@ -20,7 +20,7 @@ export interface ModuleKind<Target> {
   readonly prefix: string;
   readonly worker: string;
   /** The modules' addresses. Each is written out, so that bundlers find the file and include it. */
-  readonly here: { readonly [build in Build]?: () => URL };
+  readonly here: { readonly [build in BuildName]?: () => URL };
   /** The script of its threads. */
   readonly script: Script;
   /** Starts a session in this thread. */
@@ -32,7 +32,7 @@ export interface ModuleKind<Target> {
  * none is named, those beside this code are. Without `worker`, the `worker.js` beside this code is
  * used.
  */
-export type WasmFiles = { readonly [build in Build]?: WasmSource } & {
+export type WasmFiles = { readonly [build in BuildName]?: WasmSource } & {
   readonly worker?: string | URL;
 };
 
@@ -55,7 +55,7 @@ export function readWasm(wasm: WasmSource | WasmFiles | undefined, kind: ModuleK
     return { wasm: undefined, files: { ...Object.fromEntries(builds), worker: base + kind.worker } };
   }
   if (!isPlain(wasm)) return { wasm: snapshot(wasm as WasmSource | undefined), files: {} };
-  const own = takeOptions<WasmFiles>("wasm", wasm, [...(Object.keys(kind.here) as Build[]), "worker"]);
+  const own = takeOptions<WasmFiles>("wasm", wasm, [...(Object.keys(kind.here) as BuildName[]), "worker"]);
   const { worker = "" } = own;
   if (!(typeof worker === "string" || isA(worker, "URL"))) {
     throw new VitError("bad_option", `wasm.worker: expected an address, got ${show(worker)}`);

@@ -11,12 +11,12 @@ const WORD_BYTES = 4;
 const PIECE_BYTES = 2 ** 16;
 
 /** The ink of larger pads is not kept. */
-const MOST_KEPT_PIXELS = 2 ** 20;
+const MOST_CACHED_PIXELS = 2 ** 20;
 
 const NOTHING = { strokes: 0, sizes: "", points: new Float32Array(), ink: new Uint8Array() };
 
 /** The pixels of a picture that has to be prepared. */
-export interface Copied {
+export interface PixelShape {
   readonly rows: number;
   readonly columns: number;
   readonly channels: number;
@@ -32,7 +32,7 @@ export class Heap<Word extends string> {
   #room: number[] = [];
   #trapped = false;
   /** The last drawing without its last stroke, and that ink. A drawing that grows is drawn on from there. */
-  #begun = NOTHING;
+  #cache = NOTHING;
 
   constructor(exports: HeapExports, names: readonly Word[]) {
     this.#exports = exports;
@@ -103,7 +103,7 @@ export class Heap<Word extends string> {
   // ---- Pictures ----
 
   /** Copies the pixels of a picture, or draws its strokes with ink. */
-  copyIn(picture: Exclude<Picture, { readonly values: unknown }>): Copied {
+  copyIn(picture: Exclude<Picture, { readonly values: unknown }>): PixelShape {
     const { rows, columns } = picture;
     if ("points" in picture) {
       this.#draw(picture);
@@ -122,12 +122,12 @@ export class Heap<Word extends string> {
     const plane = vitw_ink(rows, columns) >>> 0, size = rows * columns;
     if (plane === 0) throw noMemory(size, "the ink");
     const sizesOf = (strokes: number) => [rows, columns, ...lengths.slice(0, strokes), ""].join();
-    const goesOn = sizesOf(lengths.length).startsWith(this.#begun.sizes) && this.#begun.points.every((value, at) => value === points[at]);
-    const { strokes, points: drawn, ink } = goesOn ? this.#begun : NOTHING;
+    const continues = sizesOf(lengths.length).startsWith(this.#cache.sizes) && this.#cache.points.every((value, at) => value === points[at]);
+    const { strokes, points: before, ink } = continues ? this.#cache : NOTHING;
     this.bytes(plane, size).set(ink);
-    for (let at = strokes, first = drawn.length; at < lengths.length; at++) {
-      if (at > strokes && at === lengths.length - 1 && size <= MOST_KEPT_PIXELS) {
-        this.#begun = { strokes: at, sizes: sizesOf(at), points: points.slice(0, first), ink: this.bytes(plane, size).slice() };
+    for (let at = strokes, first = before.length; at < lengths.length; at++) {
+      if (at > strokes && at === lengths.length - 1 && size <= MOST_CACHED_PIXELS) {
+        this.#cache = { strokes: at, sizes: sizesOf(at), points: points.slice(0, first), ink: this.bytes(plane, size).slice() };
       }
       const length = lengths[at]!, stroke = points.subarray(first, (first += length * POINT_FLOATS));
       assertInternal(stroke.length === length * POINT_FLOATS, "points");

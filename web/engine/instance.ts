@@ -121,9 +121,9 @@ export function trap(cause: unknown): VitError {
 }
 
 export function noMemory(size: number, what: string, advice = "use something smaller"): VitError {
-  const wanted = `${(size / 2 ** 20).toFixed(1)} MiB of WebAssembly memory`;
+  const amount = `${(size / 2 ** 20).toFixed(1)} MiB of WebAssembly memory`;
   return new VitError(
     "no_memory",
-    `expected ${wanted} for ${what}, got none; ${advice}`,
+    `expected ${amount} for ${what}, got none; ${advice}`,
   );
 }

@@ -88,14 +88,14 @@ export class ModelSession extends Session<(typeof SESSION_WORDS)[number], Export
   /**
    * Calls a function of src/wasm/text.c with token ids.
    *
-   * @param wanted words of src/wasm/text.def by their positions, each with how many numbers its address has; 0: it is no address
+   * @param outputs words of src/wasm/text.def by their positions, each with how many numbers its address has; 0: it is no address
    * @returns their numbers, whose bits may be floats'
    */
   text(
     call: keyof TextExports,
     args: readonly number[],
     ids: Uint32Array,
-    wanted: readonly (readonly [word: number, count: number])[],
+    outputs: readonly (readonly [word: number, count: number])[],
   ): Uint32Array<ArrayBuffer>[] {
     const exports = this.exports as Exports & TextExports;
     const numbers = (address: number, count?: number) => new Uint32Array(exports.memory.buffer, address >>> 0, count);
@@ -104,7 +104,7 @@ export class ModelSession extends Session<(typeof SESSION_WORDS)[number], Export
       if (room) numbers(room).set(ids); // without room, the call says that it lacks the ids
       this.heap.check(exports[call](...args));
       const words = numbers(exports.vitw_text());
-      return wanted.map(([word, count]) => (count ? numbers(words[word]!, count) : words.subarray(word, word + 1)).slice());
+      return outputs.map(([word, count]) => (count ? numbers(words[word]!, count) : words.subarray(word, word + 1)).slice());
     });
   }
 
@@ -230,10 +230,10 @@ export class ModelSession extends Session<(typeof SESSION_WORDS)[number], Export
   }
 
   /** The relevance of the run that was traced last. */
-  #relevance(wanted: readonly number[] | number, logits: Float32Array): Relevance {
+  #relevance(request: readonly number[] | number, logits: Float32Array): Relevance {
     const { grid, classes: count } = this.#shape;
     const ranked = [...logits.keys()].slice(0, count).sort((a, b) => logits[b]! - logits[a]!);
-    const classes = typeof wanted === "number" ? ranked.slice(0, wanted) : wanted;
+    const classes = typeof request === "number" ? ranked.slice(0, request) : request;
     assertInternal(classes.length <= count, "classes");
     new Uint32Array(this.exports.memory.buffer, this.heap.word("relevance_classes"), classes.length).set(classes);
     this.heap.check(this.exports.vitw_relevance(classes.length));

@@ -34,9 +34,9 @@ export function serve(open: (source: ModuleSource) => Promise<object>, names: re
       try {
         const value = await apply(method in entry ? entry : session, method, args);
         post({ id, value }, memoryOf(value));
-      } catch (thrown) {
+      } catch (error) {
         const { code, message } =
-          thrown instanceof VitError ? thrown : new VitError("internal", String(thrown));
+          error instanceof VitError ? error : new VitError("internal", String(error));
         post({ id, error: { code, message } }, []);
       }
     });

@@ -26,7 +26,7 @@ export class Thread {
   readonly remote = true;
   readonly #waiting = new Map<number, Waiting>();
   #channel: Channel | undefined;
-  #lost: VitError | undefined;
+  #failure: VitError | undefined;
   #nextId = 0;
 
   /**
@@ -53,13 +53,13 @@ export class Thread {
   }
 
   get alive(): boolean {
-    return this.#lost === undefined;
+    return this.#failure === undefined;
   }
 
   call(method: string, args: readonly unknown[], transfer: Transferable[] = []): Promise<never> {
     const channel = this.#channel;
     return new Promise((resolve, reject) => {
-      if (this.#lost || !channel) return reject(this.#lost);
+      if (this.#failure || !channel) return reject(this.#failure);
       const id = this.#nextId++;
       try {
         channel.post({ id, method, args }, transfer);
@@ -83,8 +83,8 @@ export class Thread {
 
   /** Ends the thread. Calls that wait for an answer reject with the error. */
   #end(error: VitError): void {
-    if (this.#lost) return;
-    this.#lost = error;
+    if (this.#failure) return;
+    this.#failure = error;
     this.#channel?.terminate();
     for (const { reject } of this.#waiting.values()) reject(error);
     this.#waiting.clear();
@@ -108,10 +108,10 @@ type Start = (
   script: Script,
   address: string | URL | undefined,
   onReply: (reply: Reply) => void,
-  onLost: (why: string) => void,
+  onFailure: (why: string) => void,
 ) => Channel | Promise<Channel>;
 
-const browserChannel: Start = (script, customAddress, onReply, onLost) => {
+const browserChannel: Start = (script, customAddress, onReply, onFailure) => {
   if (typeof Worker !== "function") {
     throw new VitError("worker_lost", `${NO_WORKER}; load without worker: true`);
   }
@@ -119,10 +119,10 @@ const browserChannel: Start = (script, customAddress, onReply, onLost) => {
   const { start, type } = runnable(address);
   const worker = new Worker(trusted(start), { type });
   worker.addEventListener("message", ({ data }) => onReply(data as Reply));
-  worker.addEventListener("messageerror", () => onLost("a message from the worker was lost"));
+  worker.addEventListener("messageerror", () => onFailure("a message from the worker was lost"));
   const unknown = `does worker-src allow ${address.href}, as blob: where it is of another origin, and is it a script? ${BESIDE}`;
   worker.addEventListener("error", ({ message }) =>
-    onLost(`the worker died or did not start (${message || unknown})`),
+    onFailure(`the worker died or did not start (${message || unknown})`),
   );
   return {
     post: (request, transfer) => worker.postMessage(request, transfer),
@@ -186,12 +186,12 @@ function trusted(address: string): string {
   return policy?.createScriptURL(address) ?? address;
 }
 
-const nodeChannel: Start = async (script, customAddress, onReply, onLost) => {
+const nodeChannel: Start = async (script, customAddress, onReply, onFailure) => {
   const worker = await newThread(typeof customAddress === "string" && hasScheme(customAddress) ? new URL(customAddress) : (customAddress ?? beside(script.node)));
   worker.on("message", (reply) => onReply(reply as Reply));
-  worker.on("messageerror", () => onLost("a message from the worker was lost"));
-  worker.on("error", (error) => onLost(`the worker died (${String(error)})`));
-  worker.on("exit", (code) => onLost(`the worker ended with code ${String(code)}`));
+  worker.on("messageerror", () => onFailure("a message from the worker was lost"));
+  worker.on("error", (error) => onFailure(`the worker died (${String(error)})`));
+  worker.on("exit", (code) => onFailure(`the worker ended with code ${String(code)}`));
   return {
     post: (request, transfer) => worker.postMessage(request, transfer),
     busy: (is) => (is ? worker.ref() : worker.unref()),
