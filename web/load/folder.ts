@@ -44,10 +44,10 @@ export const openFolder: OpenFolder = async (source, signal, by) => {
     );
   }
   if (index) return { weights: shardsOf(index.weight_map ?? {}, get, SAFETENSORS), config, processor, generation, beside: get };
-  let onOpened!: (name: string) => void;
-  const openedName = new Promise<string>((resolve) => (onOpened = resolve));
-  const weights = new Opener((signal) => openFirst(get, onOpened, signal));
-  const openClipConfig = openedName.then((name) =>
+  let onName!: (name: string) => void;
+  const fileName = new Promise<string>((resolve) => (onName = resolve));
+  const weights = new Opener((signal) => openFirst(get, onName, signal));
+  const openClipConfig = fileName.then((name) =>
     !address || OPEN_CLIP.includes(name) ? readJson(get, "open_clip_config.json", signal) : undefined);
   openClipConfig.catch(() => {}); // whoever awaits it gets the error
   return { weights, config: config ?? openClipConfig, processor, generation, beside: get };
@@ -57,9 +57,9 @@ export const openFolder: OpenFolder = async (source, signal, by) => {
  * Opens the first file of weights that is there. It asks for later names only if the earlier ones are
  * missing.
  *
- * @param onOpened is called with the name of the opened file, or with "".
+ * @param onName is called with the name of the opened file, or with "".
  */
-async function openFirst(get: Beside, onOpened: (name: string) => void, signal?: AbortSignal): Promise<Opened> {
+async function openFirst(get: Beside, onName: (name: string) => void, signal?: AbortSignal): Promise<Opened> {
   let missing: unknown;
   for (const name of [SAFETENSORS.file, indexOf(PYTORCH), PYTORCH.file, ...OPEN_CLIP]) {
     const source = get(name);
@@ -69,7 +69,7 @@ async function openFirst(get: Beside, onOpened: (name: string) => void, signal?:
       if (!index && name === indexOf(PYTORCH)) continue;
       const from = index ? shardsOf(index.weight_map ?? {}, get, PYTORCH) : source;
       const opened = await expectNoPage(await open(from, signal));
-      onOpened(name);
+      onName(name);
       return opened;
     } catch (error) {
       signal?.throwIfAborted();
@@ -77,7 +77,7 @@ async function openFirst(get: Beside, onOpened: (name: string) => void, signal?:
       missing ??= error;
     }
   }
-  onOpened("");
+  onName("");
   throw missing;
 }
 
@@ -195,10 +195,10 @@ function shardsOf(map: unknown, get: Beside, format: WeightsFormat): Opener {
   if (!isObject(map)) throw new VitError("bad_file", `${index}: expected a weight_map that names files`);
   const names = [...new Set(Object.values(map))].map((name) => {
     if (typeof name === "string" && isName(name, ending)) return name;
-    const said = show(typeof name === "string" ? name : JSON.stringify(name));
+    const quoted = show(typeof name === "string" ? name : JSON.stringify(name));
     throw new VitError(
       "bad_file",
-      `${index}: expected the file "${said}" to be beside it: a plain name that ends with ${ending}`,
+      `${index}: expected the file "${quoted}" to be beside it: a plain name that ends with ${ending}`,
     );
   });
   const shards = names.sort().map((name) => {

@@ -35,13 +35,13 @@ export async function identify(file: Incoming, replacement: string | undefined, 
   const json = withPrepare(own ?? replacement ?? "{}", prepare);
   const config = objectIn(json);
   const ours = { file, config: own === json ? undefined : json, map: undefined, origin: { ...OWN, projection: projectionOf(config ?? {}), skipped: [], mapping: {}, assumed: problemOf(config ?? {}) }, needsFull: needsFull(config ?? {}) };
-  const refused = !tensors || !config || header.size > MAX_FILE_BYTES; // the core says why
-  if (refused || (own !== undefined && hasOwn(tensors, OUR_NAME))) return ours;
+  const unreadable = !tensors || !config || header.size > MAX_FILE_BYTES; // the core says why
+  if (unreadable || (own !== undefined && hasOwn(tensors, OUR_NAME))) return ours;
   const { identifyForeign } = await bundle("foreign");
   try {
     const beside = [isObject(metadata) && metadata.beside, own === undefined && replacement].filter((text) => typeof text === "string");
-    const told = beside.length > 0 ? (await bundle("settings")).besideOf(beside) : {};
-    const found = await identifyForeign(header, { ...told, ...config }, own !== undefined, file, bundle);
+    const settings = beside.length > 0 ? (await bundle("settings")).besideOf(beside) : {};
+    const found = await identifyForeign(header, { ...settings, ...config }, own !== undefined, file, bundle);
     if (!found) return ours;
     const foreign = tower ? await tower(found, header) : found;
     const origin = { ...foreign.origin, ...(own !== undefined && OWN) };
