@@ -11,13 +11,13 @@ export interface LabelledDrawing {
 }
 
 /** Points are in the plane's units. The brush rounds them off, and a point given twice stays a corner. */
-type Written = [label: string, strokes: [x: number, y: number][][]];
+type Handwriting = [label: string, strokes: [x: number, y: number][][]];
 
-const drawn = (all: Written[]): LabelledDrawing[] => all.map(([label, strokes]) =>
+const drawings = (all: Handwriting[]): LabelledDrawing[] => all.map(([label, strokes]) =>
   ({ label, strokes: strokes.map((points) => points.map(([x, y]) => ({ x, y, width: PEN }))) }));
 
 /** The digits that the page offers as examples. */
-export const OFFERED = /* @__PURE__ */ drawn([
+export const OFFERED = /* @__PURE__ */ drawings([
   ["2", [
     [[84, 98], [88, 62], [126, 40], [170, 52], [188, 88], [176, 132], [138, 176], [96, 216],
      [78, 232], [78, 232], [112, 222], [150, 232], [206, 226]],
@@ -59,7 +59,7 @@ export const OFFERED = /* @__PURE__ */ drawn([
 ]);
 
 /** Each digit as another hand writes it. A lesson rehearses both. */
-export const MORE = /* @__PURE__ */ drawn([
+export const MORE = /* @__PURE__ */ drawings([
   ["0", [[[140, 50], [92, 80], [80, 142], [96, 208], [142, 230], [190, 204], [204, 140], [186, 76], [140, 50]], [[196, 62], [90, 226]]]],
   ["1", [[[100, 92], [130, 66], [148, 44], [148, 44], [148, 140], [148, 236]], [[104, 236], [150, 236], [196, 236]]]],
   ["2", [

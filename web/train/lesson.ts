@@ -28,7 +28,7 @@ const ALPHA = 0.8;
  * is lowered, but by no more than `most`: it takes digits that are like the sign (a bolt without this 0.64 points of
  * them), and with too little of it later drawings of the sign are in doubt, unless doubt is an output of its own.
  */
-const HELD = { byClasses: { margin: 3.6, most: 0.55 }, byDoubt: { margin: 2.5, most: 3 } };
+const MARGINS = { byClasses: { margin: 3.6, most: 0.55 }, byDoubt: { margin: 2.5, most: 3 } };
 const LEAST_EPOCHS = 8;
 /** A sign of a few drawings counts as much as one of this many. */
 const LEAST_DRAWINGS = 12;
@@ -83,8 +83,8 @@ interface Entry {
  * @internal Interpolates a taught model's file, in place, between the file from before the lesson and itself. The
  * head's rows of new classes had no weights before, so they stay.
  */
-export function interpolate(taught: Uint8Array<ArrayBuffer>, before: Uint8Array<ArrayBuffer>, { known }: Lesson): void {
-  const { header: { __metadata__, ...tensors }, data } = splitFile(taught), old = splitFile(before).data;
+export function interpolate(after: Uint8Array<ArrayBuffer>, before: Uint8Array<ArrayBuffer>, { known }: Lesson): void {
+  const { header: { __metadata__, ...tensors }, data } = splitFile(after), old = splitFile(before).data;
   for (const [name, { shape, data_offsets: [from] }] of Object.entries(tensors as Record<string, Entry>)) {
     const all = shape.reduce((product, size) => product * size, 1);
     const count = name.startsWith("head.") ? (all / shape[0]!) * known : all;
@@ -95,14 +95,14 @@ export function interpolate(taught: Uint8Array<ArrayBuffer>, before: Uint8Array<
 
 /** @internal Lowers, in place, the bias of each new class whose examples lie further before the other classes than they need. */
 export function holdBack(
-  taught: Uint8Array<ArrayBuffer>,
+  after: Uint8Array<ArrayBuffer>,
   { labels, known, calibration: { temperature } }: Lesson,
   answers: readonly { readonly label: string; readonly logits: Float32Array }[],
 ): void {
-  const { header, data } = splitFile(taught), bias = (header as Record<string, Entry>)["head.bias"];
+  const { header, data } = splitFile(after), bias = (header as Record<string, Entry>)["head.bias"];
   if (temperature === undefined || bias === undefined) return;
   const values = new Float32Array(data.buffer, data.byteOffset + bias.data_offsets[0], labels.length);
-  const { margin, most } = HELD[answers[0]!.logits.length > labels.length ? "byDoubt" : "byClasses"];
+  const { margin, most } = MARGINS[answers[0]!.logits.length > labels.length ? "byDoubt" : "byClasses"];
   for (let k = known; k < labels.length; k++) {
     const margins = answers.filter(({ label }) => label === labels[k]).map(({ logits }) =>
       logits[k]! - Math.max(...logits.subarray(0, labels.length).filter((_, other) => other !== k)));

@@ -21,7 +21,7 @@ const FINE_TUNING = { batch: 16, optimizer: "adamw", weight_decay: 0.01, clip_no
 /** A head alone learns fast; a whole model forgets if it does. */
 const RATES = { head: 1e-2, all: 3e-4 };
 /** Changes after which a drawn sign is still the same sign. */
-const DRAWN = { shift: 1.5, rotation: 10, scale: 0.1, shear: 10, elastic: 0.6 };
+const PEN_AUGMENT = { shift: 1.5, rotation: 10, scale: 0.1, shear: 10, elastic: 0.6 };
 
 /** @internal JSON of a recipe for the module. The examples decide what `validation` is. */
 export function recipeJson({ model, training = {} }: Recipe, seed: number): string {
@@ -56,7 +56,7 @@ export function fineTuning(
   const learning_rate = frozen > depth ? RATES.head : RATES.all;
   return {
     model: own.decoder ? model : { ...model, classes: labels.length, labels },
-    training: { ...FINE_TUNING, learning_rate, ...(drawn && { augment: DRAWN }), ...training, freeze: frozen },
+    training: { ...FINE_TUNING, learning_rate, ...(drawn && { augment: PEN_AUGMENT }), ...training, freeze: frozen },
   };
 }
 
