@@ -340,13 +340,13 @@ export function attentionLayers(attention: boolean | readonly number[], depth: n
     return new VitError("bad_option", `attention: expected ${what}, got ${show(got)}`);
   };
   if (!Array.isArray(attention)) throw none(attention);
-  const kept = new Set<number>();
+  const layers = new Set<number>();
   for (let index = 0, { length } = attention; index < length; index++) {
     const layer = attention[index] as unknown;
     if (!(Number.isInteger(layer) && (layer as number) >= 0 && (layer as number) < depth)) throw none(layer);
-    kept.add(layer as number);
+    layers.add(layer as number);
   }
-  return [...kept].sort((a, b) => a - b);
+  return [...layers].sort((a, b) => a - b);
 }
 
 /** How many classes `relevance: true` asks for. */
@@ -366,13 +366,13 @@ export function relevanceClasses(
     throw new VitError("unsupported", `${what}; ${depth > 0 ? "use attention.rollout" : "it has no attention"}`);
   }
   if (relevance === true) return LIKELIEST;
-  const asked = Array.from(relevance as readonly unknown[], (one) => {
+  const indices = Array.from(relevance as readonly unknown[], (one) => {
     const index = typeof one === "string" ? labels.indexOf(one) : one;
     if (Number.isInteger(index) && (index as number) >= 0 && (index as number) < classes) return index as number;
     const what = `relevance: expected classes from 0 to ${classes - 1} or their labels`;
     throw new VitError("bad_argument", `${what}, got ${show(one)}`);
   });
-  return asked.length > 0 ? [...new Set(asked)] : undefined;
+  return indices.length > 0 ? [...new Set(indices)] : undefined;
 }
 
 /** The parts of a head, in the order of src/vit.h's `vit_replacement`. */

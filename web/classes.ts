@@ -35,6 +35,6 @@ function answers(all: Float32Array, config: Judged): number[] {
   const max = logits.reduce((most, logit) => Math.max(most, logit), -Infinity);
   const powers = Array.from(logits, (logit) => Math.exp((logit - max) / temperature));
   const sum = powers.reduce((whole, power) => whole + power, 0);
-  const known = 1 - (doubtOf(all, config) ?? 0);
-  return powers.map((power) => (known * power) / sum);
+  const certainty = 1 - (doubtOf(all, config) ?? 0);
+  return powers.map((power) => (certainty * power) / sum);
 }

@@ -3,9 +3,9 @@ import { isA } from "./base/kind.js";
 import { VitError } from "./vit-error.js";
 
 /** A message shows at most this many characters of a value, because one may be a whole file. */
-const MOST_SHOWN = 400;
+const MOST_CHARACTERS = 400;
 
-const cut = (text: string) => (text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text);
+const cut = (text: string) => (text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text);
 
 /** @internal A value's class by Object.prototype.toString, or its type when a Proxy refuses. */
 export function kindOf(value: unknown): string {
@@ -30,12 +30,12 @@ export function show(value: unknown): string {
 }
 
 /** @internal The message of anything that can be thrown. */
-export function reason(thrown: unknown): string {
+export function reason(error: unknown): string {
   try {
-    const message = typeof thrown === "object" && thrown !== null && (thrown as { message?: unknown }).message;
-    return show(typeof message === "string" ? message : thrown);
+    const message = typeof error === "object" && error !== null && (error as { message?: unknown }).message;
+    return show(typeof message === "string" ? message : error);
   } catch {
-    return kindOf(thrown);
+    return kindOf(error);
   }
 }
 
@@ -59,17 +59,17 @@ function isSignal(value: unknown): boolean {
 export function takeOptions<Options extends object>(
   call: string,
   options: Options,
-  known: readonly (keyof Options & string)[],
+  names: readonly (keyof Options & string)[],
 ): Options {
-  const what = `${call}: expected an object with any of ${known.join(", ")} as options`;
+  const what = `${call}: expected an object with any of ${names.join(", ")} as options`;
   if (typeof options !== "object" || options === null) {
     throw new VitError("bad_option", `${what}, got ${show(options)}`);
   }
   const own: Partial<Options> = {};
   let unknown: string | undefined;
   try {
-    unknown = Object.keys(options).find((name) => !known.includes(name as keyof Options & string));
-    for (const name of known) {
+    unknown = Object.keys(options).find((name) => !names.includes(name as keyof Options & string));
+    for (const name of names) {
       const value = options[name];
       if (value !== undefined) own[name] = value;
     }

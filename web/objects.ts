@@ -47,7 +47,7 @@ export async function detected(
   const shape = sized(edges ? sizeOf(ready, edges) : undefined), { rows, columns, prefix, grid } = shape;
   const views = depth > 0 && !layers.includes(depth - 1);
   const [output] = await run(shape, { attention: layers, tokens: false, views, ...(options.keepInput === false && { bare: true }) });
-  const { logits: all, input, placement, views: seen, milliseconds } = output!, { left, top, width, height } = placement;
+  const { logits: all, input, placement, views: viewMaps, milliseconds } = output!, { left, top, width, height } = placement;
   const attention = attentionOf(output!.attention, shape), size = grid[0] * grid[1], first = prefix - detections;
   const scores = classes + 1, each = scores + BOX;
   const logits = new Float32Array(detections * scores), boxes = new Float32Array(detections * BOX);
@@ -66,7 +66,7 @@ export async function detected(
       index,
       p,
       box: { left: left + (x - across / 2) * width, top: top + (y - down / 2) * height, width: across * width, height: down * height },
-      map: seen?.slice(at * size, (at + 1) * size) ?? attention?.fromPrefix(first + at) ?? new Float32Array(size),
+      map: viewMaps?.slice(at * size, (at + 1) * size) ?? attention?.fromPrefix(first + at) ?? new Float32Array(size),
       token: first + at,
     });
   }

@@ -287,14 +287,14 @@ export class Trainer {
     return guarded("add", () => false, async () => {
       if (!PARTS.includes(part)) throw new VitError("bad_option", `part: expected "train" or "validation", got ${show(part)}`);
       const all = listOf(images);
-      const known = this.#known(labels, all.length);
+      const labelBytes = this.#labelBytes(labels, all.length);
       const pictures: Picture[] = [];
       for (const [index, image] of all.entries()) {
         pictures.push(await toPicture(image, this.#shape, nameOf(index, all.length)));
       }
-      await this.#turn((session) => session.call("add", [pictures, known, part]));
-      if (part === "train") this.#count(known.map(([label]) => label!));
-      else this.#validation += known.length;
+      await this.#turn((session) => session.call("add", [pictures, labelBytes, part]));
+      if (part === "train") this.#count(labelBytes.map(([label]) => label!));
+      else this.#validation += labelBytes.length;
       if (all.length > 0) this.#currentRun = undefined; // what comes next is another run
     });
   }
@@ -304,7 +304,7 @@ export class Trainer {
   }
 
   /** The classes' numbers, or the texts' tokens. */
-  #known(labels: readonly (string | number)[] | readonly ArrayLike<number>[], count: number): Piece[] {
+  #labelBytes(labels: readonly (string | number)[] | readonly ArrayLike<number>[], count: number): Piece[] {
     if (!Array.isArray(labels) || labels.length !== count) {
       const got = Array.isArray(labels) ? labels.length : show(labels);
       throw new VitError("bad_argument", `labels: expected one for each of ${count} images, got ${got}`);
@@ -535,15 +535,15 @@ export async function score(answers: Answers, options: ScoreOptions = {}): Promi
     const { bytes, count } = takeAnswers(answers);
     const engine = await startModule(own);
     try {
-      const found = await engine.session.call("score", [bytes, count, temperature ?? 0, accept, (answers.doubt?.length ?? 0) > 0], [bytes.buffer]);
+      const score = await engine.session.call("score", [bytes, count, temperature ?? 0, accept, (answers.doubt?.length ?? 0) > 0], [bytes.buffer]);
       return {
-        loss: found.loss,
-        accuracy: found.accuracy,
-        temperature: found.temperature,
-        calibrationError: found.calibration_error,
-        uncertainBelow: found.uncertain_below,
-        right: { count: found.right, below: found.right_below },
-        wrong: { count: count - found.right, below: found.wrong_below },
+        loss: score.loss,
+        accuracy: score.accuracy,
+        temperature: score.temperature,
+        calibrationError: score.calibration_error,
+        uncertainBelow: score.uncertain_below,
+        right: { count: score.right, below: score.right_below },
+        wrong: { count: count - score.right, below: score.wrong_below },
       };
     } finally {
       engine.close();
@@ -614,9 +614,9 @@ export async function teach(
       const before = await trainer.save();
       const run = trainer.run({ epochs: lesson.epochs, ...(own.signal && { signal: own.signal }), ...(onStep && { onStep }) });
       for await (const _ of run); // onStep reports
-      const taught = await trainer.save();
-      interpolate(taught, before, lesson);
-      const file = withKeys(taught, lesson.calibration);
+      const after = await trainer.save();
+      interpolate(after, before, lesson);
+      const file = withKeys(after, lesson.calibration);
       const vit = await Vit.load(file, loadOptions(own));
       const answers = await vit.classifyAll(all.map(({ image }) => image), { keepInput: false }).finally(() => vit.dispose());
       holdBack(file, lesson, all.map(({ label }, n) => ({ label, logits: answers[n]!.logits })));
@@ -663,8 +663,8 @@ class Clock {
     const seconds = (performance.now() - this.#start) / 1000;
     const done = imagesDone(place);
     const imagesPerSecond = seconds > 0 ? (done - this.#first) / seconds : 0;
-    const left = this.#epochs * place.images - done;
-    return { imagesPerSecond, secondsLeft: imagesPerSecond > 0 ? left / imagesPerSecond : 0 };
+    const rest = this.#epochs * place.images - done;
+    return { imagesPerSecond, secondsLeft: imagesPerSecond > 0 ? rest / imagesPerSecond : 0 };
   }
 }
 

@@ -101,15 +101,15 @@ export class Vit {
    */
   static async load(source: Source | Folder | WeightsSource, options: LoadOptions = {}): Promise<Vit> {
     const { examples, ...own } = takeOptions("load", options, LOAD_OPTIONS);
-    const thrown: unknown[] = []; // by onProgress
-    const isCallerError = (error: unknown) => thrown.includes(error) || isReasonOf(own.signal)(error);
+    const errors: unknown[] = []; // by onProgress
+    const isCallerError = (error: unknown) => errors.includes(error) || isReasonOf(own.signal)(error);
     return guarded("load", isCallerError, async () => {
-      if (!examples) return Vit.#load(source, own, thrown);
+      if (!examples) return Vit.#load(source, own, errors);
       const { config = {}, ...parts } = isWeightsSource(source) ? source : { weights: source };
       if (!isPlain(config)) throw new VitError("bad_argument", `examples: expected a config that is an object, got ${show(config)}`);
       return (await bundle("examples")).settle<ImageInput, Vit>(
         examples,
-        (answers) => Vit.#load({ ...parts, config: { ...config, ...answers } }, own, thrown),
+        (answers) => Vit.#load({ ...parts, config: { ...config, ...answers } }, own, errors),
         (message, cause) => new VitError("bad_config", message, { cause }),
       );
     });
@@ -118,7 +118,7 @@ export class Vit {
   static async #load(
     source: Source | Folder | WeightsSource,
     options: LoadOptions,
-    thrown: unknown[],
+    errors: unknown[],
   ): Promise<Vit> {
     const { fetch, signal, onProgress } = options;
     checkEnvironment();
@@ -130,7 +130,7 @@ export class Vit {
       try {
         if (!failed) onProgress?.(now, all);
       } catch (error) {
-        thrown.push(error);
+        errors.push(error);
         throw error;
       }
     };
@@ -138,7 +138,7 @@ export class Vit {
     const opening = start(plan, { signal, onProgress: progress });
     const started = await abortable(opening, signal).catch((error: unknown) => {
       failed = true;
-      void opening.then((unwanted) => unwanted.running.close()).catch(() => {});
+      void opening.then((late) => late.running.close()).catch(() => {});
       throw error;
     });
     try {
