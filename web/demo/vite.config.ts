@@ -29,8 +29,15 @@ const preview = {
   transformIndexHtml: () => previewTags(process.env.VITRINE_ADDRESS || manifest().homepage),
 };
 
-/** Small files of the first window that later ones use too. */
-const opening = { name: "opening", test: /(demo.(dom|figure.(canvas|motion)|history|ink|logits|photo|texts.(en-opening|words)|way|write)|train.handwriting)\.ts$/ };
+/** Leaves `import()` as it is. Vite's own would first load what index.html does not name: no style sheet, and scripts that come anyway. */
+const imports = {
+  name: "imports",
+  enforce: "pre" as const,
+  load: (id: string) => (id === "\0vite/preload-helper.js" ? "export const __vitePreload = (load) => load();" : undefined),
+};
+
+/** The first window's code is one file: it compresses better than several. */
+const opening = { name: "opening", tags: ["$initial" as const] };
 
 /** What *Look closer* shows, and what several chapters use: it loads after the first prediction. One file compresses better than many. */
 const closer = {
@@ -44,7 +51,7 @@ const chapters = { name: "chapters", test: /demo.(story.chapters.(?!\w+.live)|ex
 export default defineConfig({
   root: here("."),
   base: "./",
-  plugins: [policy, footer, preview, worstDigits(), mnistDigits(), translations(), source(), offline()],
+  plugins: [imports, policy, footer, preview, worstDigits(), mnistDigits(), translations(), source(), offline()],
   resolve: { alias: { "vitrine/train": here("../../dist/train.js"), vitrine: here("../../dist/vit.js") } },
   // The progress bar needs the files' sizes, because a compressed answer has no length.
   define: {
