@@ -14,28 +14,12 @@ import { Choices } from "./choices.ts";
 import { h } from "../dom.ts";
 import { buildSaves } from "../figure/parts.ts";
 import { buildRail, chaptersIn, stepsIn } from "./rail.ts";
-import type { Chapter, Page, Scene, Selection, Story, Traced } from "./scene.ts";
+import type { Build, Page, Scene, Selection, Story, Traced } from "./scene.ts";
 import { buildTeller } from "./teller.ts";
 import type { texts } from "./texts/en.ts";
 import { inkOf, patchOfToken } from "./tokens.ts";
 import { largest } from "./vectors.ts";
 import { buildWalk } from "./walk.ts";
-
-/** The code of the chapters, which stand in index.html in their order. */
-const CHAPTERS: Record<string, () => Promise<Chapter>> = {
-  patches: () => import("./chapters/patches/chapter.ts"),
-  score: () => import("./chapters/score/chapter.ts"),
-  block: () => import("./chapters/block/chapter.ts"),
-  positions: () => import("./chapters/positions/chapter.ts"),
-  layers: () => import("./chapters/layers/chapter.ts"),
-  why: () => import("./chapters/why/chapter.ts"),
-  learning: () => import("./chapters/learning/chapter.ts"),
-  doubt: () => import("./chapters/doubt/chapter.ts"),
-  cnn: () => import("./chapters/cnn/chapter.ts"),
-  masks: () => import("./chapters/masks/chapter.ts"),
-  words: () => import("./chapters/words/chapter.ts"),
-  teach: () => import("./chapters/teach/chapter.ts"),
-};
 
 interface Open extends Record<"near" | "seen" | "here", boolean> { // here: in the middle of the screen
   root: HTMLElement;
@@ -218,10 +202,10 @@ function openChapters(root: HTMLElement, story: Story, redraw: () => void, life:
     step.prepend(h("p", { className: "step-of" }, story.words.step({ n: at + 1, all: steps.length }))));
   const load = async (chapter: Open) => {
     chapter.draw = () => {}; // until the code is here
-    const { root } = chapter, code = await CHAPTERS[root.id]!().catch(() => undefined);
+    const { root } = chapter, builds: Record<string, Build<never>> | undefined = await import("./chapters/chapters.ts").catch(() => undefined);
     if (life.aborted) return;
-    if (!code) return showMissing(root.appendChild(h("p")));
-    chapter.draw = code.build(root, story, sentencesOf(root.id));
+    if (!builds) return showMissing(root.appendChild(h("p")));
+    chapter.draw = builds[root.id]!(root, story, sentencesOf<never>(root.id));
     root.append(buildSaves(story.words.save, root));
     chapter.drawn = undefined;
     redraw();

@@ -63,8 +63,3 @@ export interface Story extends Pick<Page, "draw" | "say"> {
 
 /** Fills a chapter below its heading. Returns what draws a scene in it. */
 export type Build<ItsWords> = (root: HTMLElement, story: Story, words: ItsWords) => (scene: Scene) => void;
-
-/** What a chapter's module exports. */
-export interface Chapter {
-  build(...args: Parameters<Build<object>>): ReturnType<Build<object>>;
-}
