@@ -3,23 +3,22 @@ import { withRemedy } from "../remedy.ts";
 import { showError } from "../status.ts";
 import { words } from "../texts/words.ts";
 import { h } from "../dom.ts";
+import { repeatable } from "./prose.ts";
 import type { Scene, Story } from "./scene.ts";
 
 /** `open` loads what the figures need and returns them, with what draws a scene in them. */
 export function loads(body: HTMLElement, { texts }: Story, open: () => Promise<[figures: Node, draw: (scene: Scene) => void]>) {
-  let draw: ((scene: Scene) => void) | undefined, last: Scene | undefined;
+  let drawFigures = (_scene: Scene) => {};
+  const draw = repeatable((scene: Scene) => drawFigures(scene));
   const load = async () => {
     const status = h("p", { role: "status" }, texts.story.loading);
     body.replaceChildren(status);
     const [figures, drawThem] = await open().catch(() => []);
     if (!figures) return showError(status, withRemedy(words.trouble.story), () => void load());
     body.replaceChildren(figures);
-    draw = drawThem;
-    if (last) draw?.(last);
+    drawFigures = drawThem!;
+    draw();
   };
   void load();
-  return (scene: Scene): void => {
-    last = scene;
-    draw?.(scene);
-  };
+  return draw;
 }

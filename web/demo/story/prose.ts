@@ -14,15 +14,18 @@ export const cite = (text: string): HTMLParagraphElement => h("p", { className: 
 export const fold = (story: Story, title: string, ...parts: (Node | string)[]): HTMLDetailsElement =>
   h("details", { className: "more" }, h("summary", {}, story.words.more({ title })), ...parts);
 
-/** Draws what a fold shows only while it is open, and when it opens. */
-export function whenOpen<Shown>(fold: HTMLDetailsElement, draw: (shown: Shown) => void): (shown: Shown) => void {
+/** Returns what draws what it is given or, if nothing, what it was given last. */
+export function repeatable<Shown>(draw: (shown: Shown) => void): (shown?: Shown) => void {
   let last: Shown | undefined;
-  const show = () => {
-    if (fold.open && last !== undefined) draw(last);
-  };
-  fold.addEventListener("toggle", show);
-  return (shown) => {
+  return (shown = last) => {
     last = shown;
-    show();
+    if (shown !== undefined) draw(shown);
   };
+}
+
+/** The same for what a fold shows: it is drawn only while the fold is open, and when it opens. */
+export function whenOpen<Shown>(fold: HTMLDetailsElement, draw: (shown: Shown) => void): (shown?: Shown) => void {
+  const show = repeatable((shown: Shown) => fold.open && draw(shown));
+  fold.addEventListener("toggle", () => show());
+  return show;
 }

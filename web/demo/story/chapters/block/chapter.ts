@@ -79,23 +79,15 @@ function wayOf(scene: Scene, token: number, weights: Weights | undefined): Way {
   return { scene, token, tokens: [before, middle, after], added, answers: answersOf(scene, token), inside };
 }
 
-interface Shown {
-  way: Way;
-  weights: Weights | undefined;
-}
-
 /** One number of the chosen head's query, key or value as a product. */
 function buildLists(story: Story, words: Words) {
   const text = h("p");
-  const again = () => last && draw(last);
-  const which = story.choices.chips("list", words.which, [["q", "q"], ["k", "k"], ["v", "v"]], "q", again);
-  const one = story.choices.slider("number", words.number, [1, 1, 1], 1, again);
+  const which = story.choices.chips("list", words.which, [["q", "q"], ["k", "k"], ["v", "v"]], "q", () => draw());
+  const one = story.choices.slider("number", words.number, [1, 1, 1], 1, () => draw());
   const product = buildProduct("block", words);
   const root = fold(story, words.productTitle, text, h("div", { className: "choosing" }, which.root, one.label), product.root, product.sum);
-  let last: Shown | undefined, fitted = 0;
-  const draw = whenOpen(root, (shown: Shown) => {
-    last = shown;
-    const { way: { scene: { config, layer, head, result: { trace }, dark }, token, inside }, weights } = shown;
+  let fitted = 0;
+  const draw = whenOpen(root, ({ way: { scene: { config, layer, head, result: { trace }, dark }, token, inside }, weights }: { way: Way; weights: Weights | undefined }) => {
     if (!weights || !inside) return;
     const d = config.head_width, at = ["q", "k", "v"].indexOf(which.value);
     one.input.max = String(d);

@@ -2,6 +2,7 @@
 import { saveable, set, svg } from "../../../figure/parts.ts";
 import { decimal, percentage } from "../../../texts/words.ts";
 import { signedColour, signedScale } from "../../grid.ts";
+import { repeatable } from "../../prose.ts";
 import type { Scene } from "../../scene.ts";
 import { lengthOf } from "../../vectors.ts";
 import type { Answer } from "../score/head.ts";
@@ -74,7 +75,7 @@ type Sizes = Pick<Scene["config"], "width" | "heads" | "mlp_width" | "norm"> & P
 export function buildRoad(words: Words, choose: (part: Part) => void) {
   const root = svg("svg", { class: "road-map", role: "tablist", "aria-label": words.figure });
   const narrow = matchMedia("(max-width: 700px)");
-  let made: ReturnType<typeof layOut> | undefined, key = "", open: Part = "norm1", last: Way | undefined;
+  let made: ReturnType<typeof layOut> | undefined, key = "", open: Part = "norm1";
 
   const show = (part: Part) => {
     open = part;
@@ -82,8 +83,7 @@ export function buildRoad(words: Words, choose: (part: Part) => void) {
       set(tab, { "aria-selected": String(name === open), tabindex: name === open ? 0 : -1 });
     }
   };
-  const draw = (way: Way) => {
-    last = way;
+  const draw = repeatable((way: Way) => {
     const { scene: { config, shape: { gridRows, gridCols } } } = way, { width, heads, mlp_width, norm } = config;
     const next = [narrow.matches, width, heads, mlp_width, norm, gridRows, gridCols].join();
     if (next !== key) {
@@ -97,8 +97,8 @@ export function buildRoad(words: Words, choose: (part: Part) => void) {
       else choose("attention"); // a norm on the road is no box
     }
     made!.draw(way);
-  };
-  narrow.addEventListener("change", () => last && root.isConnected && draw(last));
+  });
+  narrow.addEventListener("change", () => root.isConnected && draw());
   root.addEventListener("keydown", (event) => {
     const all = [...made!.tabs.keys()], at = all.indexOf(open);
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];

@@ -5,6 +5,7 @@ import { decimal, number } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
 import { formula, over, root, row, sub, sup } from "../../formula.ts";
 import { signedScale } from "../../grid.ts";
+import { repeatable } from "../../prose.ts";
 import type { Story } from "../../scene.ts";
 import { paperOf } from "../../tokens.ts";
 import { lengthOf } from "../../vectors.ts";
@@ -73,11 +74,11 @@ function buildMlp(words: Words): Panel {
   const place = (x: number, y: number) => ({ cx: (CURVE / 2) * (1 + Math.max(-RANGE, Math.min(RANGE, x)) / RANGE), cy: 110 - Math.min(RANGE, y) * 27 });
   curve.append(svg("path", { class: "line", d: `M0 110H${CURVE}M${CURVE / 2} 0V124` }), line, points, chosenPoint);
   const frame = svg("rect", { class: "frame" });
-  let chosen: number | undefined, shown = 0, last: Way | undefined, made: ReturnType<typeof cells> | undefined, units = 0, columns = 1;
+  let chosen: number | undefined, shown = 0, made: ReturnType<typeof cells> | undefined, units = 0, columns = 1;
   const SIZE = 12;
   const pick = (unit: number) => {
     chosen = Math.max(0, Math.min(units - 1, unit));
-    if (last) draw(last);
+    draw();
   };
   grid.addEventListener("click", ({ clientX, clientY }) => {
     const { left, top, width } = grid.getBoundingClientRect(), size = width / columns;
@@ -89,9 +90,8 @@ function buildMlp(words: Words): Panel {
     event.preventDefault();
     pick(shown + step);
   });
-  const draw = (way: Way) => {
-    last = way;
-    const { scene: { config, dark }, answers, inside } = way, { width, mlp_width } = config, activation = ACTIVATIONS[config.activation];
+  const draw = repeatable(({ scene: { config, dark }, answers, inside }: Way) => {
+    const { width, mlp_width } = config, activation = ACTIVATIONS[config.activation];
     if (!inside) return write(text, words.loading);
     const { hidden, active } = inside, tokens = answers[0]!.scores.length, name = { function: activation.name };
     if (units !== mlp_width) {
@@ -115,7 +115,7 @@ function buildMlp(words: Words): Panel {
     points.replaceChildren(...Array.from(hidden, (x, i) => svg("circle", { class: x > 0 ? "plus" : "minus", ...place(x, active[i]!), r: 2.5 })));
     set(chosenPoint, place(hidden[unit]!, active[unit]!));
     Object.assign(grid.dataset, { hidden: hidden.join(" "), active: active.join(" "), mlp: inside.mlp.join(" ") });
-  };
+  });
   const math = formula("MLP", "(", "x", ")", "=", sub("W", "2"), "f", "(", sub("W", "1"), "x", "+", sub("b", "1"), ")", "+", sub("b", "2"));
   return {
     parts: [h("div", {}, text, math, shapes), h("div", {}, saveable(grid, words.mlp), caption, said, saveable(curve, words.curve({ function: "GELU" })))],
@@ -161,9 +161,10 @@ export function buildOpen(story: Story, words: Words) {
   const title = h("h3"), body = h("div", { className: "opened" });
   const root = h("div", { id: "block-open", role: "tabpanel" }, title, body);
   const built = new Map<Part, Panel>();
-  let open: Panel | undefined, last: Way | undefined;
+  let open: Panel | undefined;
+  const draw = repeatable((way: Way) => open?.draw(way));
   return {
-    root,
+    root, draw,
     show(part: Part): void {
       const [name, build] = boxes[part];
       open = built.get(part) ?? build();
@@ -172,11 +173,7 @@ export function buildOpen(story: Story, words: Words) {
       root.setAttribute("aria-labelledby", `block-${part}`);
       root.dataset.part = part;
       body.replaceChildren(...open.parts);
-      if (last) open.draw(last);
-    },
-    draw(way: Way): void {
-      last = way;
-      open?.draw(way);
+      draw();
     },
   };
 }

@@ -6,7 +6,7 @@ import { figure } from "../../../figure/parts.ts";
 import { shapeOf } from "../../../pixels.ts";
 import { lengthOf, seenBy, stridesOf } from "../../../receptive.ts";
 import { percentage } from "../../../texts/words.ts";
-import { fold, linked } from "../../prose.ts";
+import { fold, linked, repeatable } from "../../prose.ts";
 import { coalesce } from "../../work.ts";
 import { overDrawing, patchGrid } from "../../grid.ts";
 import { buildGuess } from "../../guess.ts";
@@ -55,7 +55,7 @@ function buildReach(pair: Pair, story: Story, words: Words) {
   }));
   const [convolutions, vit] = networks.map(({ influence }) => influence) as [Influence, Influence];
   const side = lengthOf(seenBy([0, 0], stridesOf(pair.convolutions.config)));
-  let now: Scene | undefined, told = false;
+  let told = false;
 
   const { gridRows: rows, gridCols: columns } = shapeOf(pair.vit.config), all = rows * columns;
   /** The chosen patch, by its number in the small models' grid. */
@@ -63,8 +63,7 @@ function buildReach(pair: Pair, story: Story, words: Words) {
     const [row, column] = patchIn(scene, rows, columns);
     return row * columns + column;
   };
-  const paint = () => {
-    if (!now) return;
+  const paint = repeatable((now: Scene) => {
     const at = chosen(now);
     const top = Math.max(...networks.flatMap(({ influence }) => influence.stages.flatMap((stage) => [...reaching(stage, at)])));
     for (const { name, influence: { stages, measured }, grid, says } of networks) {
@@ -75,9 +74,9 @@ function buildReach(pair: Pair, story: Story, words: Words) {
       says.textContent = measured < all ? words.measuring({ done: measured, all }) : words[name]({ reached, all, side });
       Object.assign(says.dataset, { reached: String(reached), measured: String(measured), values: values.join(" ") });
     }
-  };
+  });
   const stages = Array.from({ length: pair.vit.config.depth + 1 }, (_, n) => [String(n), n ? words.block({ n }) : words.embedding] as const);
-  const blocks = story.choices.chips("blocks", words.depth, stages, "0", paint);
+  const blocks = story.choices.chips("blocks", words.depth, stages, "0", () => paint());
   const root = h("div", { className: "panel side-by-side" },
     ...networks.map(({ name, grid, says }) => figure(words.names[name], grid.root, says)),
     h("div", {}, blocks.root, h("p", { className: "grid-legend" }, words.scale)));
@@ -86,11 +85,7 @@ function buildReach(pair: Pair, story: Story, words: Words) {
   const follow = async (version: number, input: Float32Array) =>
     (await convolutions.follow(version, input, paint)) && vit.follow(version, input, paint);
   return {
-    root, follow,
-    draw(scene: Scene): void {
-      now = scene;
-      paint();
-    },
+    root, follow, draw: paint,
     /** How many squares reach the token after the first block. The first answer shows them. */
     async truth(scene: Scene) {
       const read = await story.classify(scene, {}, pair.vit);

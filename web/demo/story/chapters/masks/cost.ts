@@ -5,6 +5,7 @@ import { tag, whole } from "../../../texts/words.ts";
 import { write } from "../../../write.ts";
 import { buildChart, type Line } from "../../chart.ts";
 import { millions } from "../../millions.ts";
+import { repeatable } from "../../prose.ts";
 import type { Scene, Story } from "../../scene.ts";
 import type { Words } from "./texts/en.ts";
 
@@ -22,14 +23,12 @@ const PENS: Record<keyof typeof COSTS, Pick<Line, "pen" | "dash">> = { between: 
 
 export function buildCost(story: Story, words: Words["cost"]) {
   const chart = buildChart(words.chart, 480, [56, 122], words.axis), says = h("p", { className: "cost-at" }), text = h("span");
-  let scene: Scene | undefined;
-  const { label, input } = story.choices.slider("side", "", [LEAST, MOST, 1], FIRST, () => show());
+  const { label, input } = story.choices.slider("side", "", [LEAST, MOST, 1], FIRST, () => draw());
   input.id = "masks-side";
   label.replaceChildren(text, input);
 
-  const show = () => {
-    if (!scene) return;
-    const { config, shape: { patchRows } } = scene, tokensOf = (grid: number) => grid * grid + config.prefix.length;
+  const draw = repeatable(({ config, shape: { patchRows } }: Scene) => {
+    const tokensOf = (grid: number) => grid * grid + config.prefix.length;
     const grid = input.valueAsNumber, T = tokensOf(grid), last = tokensOf(MOST), top = COSTS.between(last, config), M = config.mlp_width;
     const costs = NAMES.map((name) => COSTS[name](T, config)), [between, mlp, windows] = costs.map(millions) as [string, string, string];
     write(text, words.side({ patch: patchRows }));
@@ -47,13 +46,8 @@ export function buildCost(story: Story, words: Words["cost"]) {
         ...NAMES.map((name, at) => ({ ...PENS[name], dots: true, points: [[T, costs[at]! / top] as const] })),
       ],
     });
-  };
-  return {
-    root: h("div", { className: "panel cost" }, h("h3", {}, words.title), h("p", {}, words.says),
-      h("div", { className: "side-by-side" }, h("div", { className: "cost-now" }, label, says), chart.root)),
-    draw(next: Scene): void {
-      scene = next;
-      show();
-    },
-  };
+  });
+  const root = h("div", { className: "panel cost" }, h("h3", {}, words.title), h("p", {}, words.says),
+    h("div", { className: "side-by-side" }, h("div", { className: "cost-now" }, label, says), chart.root));
+  return { root, draw };
 }
