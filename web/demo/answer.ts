@@ -1,8 +1,7 @@
 /** What the page says of a drawing. Stage and rail both say this, so that they agree. */
 import type { Classification } from "vitrine";
-import { atLeastAThousandth, percent } from "./logits.ts";
 import { isBlank, type State } from "./state.ts";
-import { words } from "./texts/words.ts";
+import { atLeastAThousandth, percent, words } from "./texts/words.ts";
 
 export interface Answer {
   sign: string; // a class's label; "?" for an unknown sign; empty while there is no answer

@@ -3,10 +3,10 @@ import type { Vit } from "vitrine";
 import { buildMaps, drawMaps } from "./blocks.ts";
 import { fillChoices, listenToChoices, showChoices } from "./choices.ts";
 import { closerWords } from "./closer-words.ts";
-import { element } from "./dom.ts";
+import { element, write } from "./dom.ts";
 import { choosePatch } from "./figure/cells.ts";
 import { inPadUnits } from "./ink.ts";
-import { buildLogits, drawLogits, percent } from "./logits.ts";
+import { buildLogits, drawLogits } from "./logits.ts";
 import { drawLooks } from "./looks.ts";
 import { explain, scaleOfAll } from "./overlay.ts";
 import { drawPatches } from "./patches.ts";
@@ -18,9 +18,8 @@ import { size } from "./status.ts";
 import { drawStem, fieldOf, mapsOf } from "./stem.ts";
 import { coalesce } from "./story/work.ts";
 import { listenToTakeaway } from "./takeaway.ts";
-import { decimal, rough, words } from "./texts/words.ts";
+import { decimal, percent, rough, words } from "./texts/words.ts";
 import { drawTokens } from "./tokens.ts";
-import { write } from "./write.ts";
 
 const canvas = (id: string) => element<HTMLCanvasElement>(id);
 

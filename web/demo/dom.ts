@@ -1,6 +1,18 @@
-/** Finds elements, makes them in one expression, and says when they change or draw. */
+/** Finds elements, makes them in one expression, writes into them, and says when they change or draw. */
 
 export const element = <E extends HTMLElement = HTMLElement>(id: string): E => document.getElementById(id) as E;
+
+/** Sets a node's text where it differs. The same text again would lay the node out anew. */
+export function write(node: Node, text: string): void {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+/** Writes a class's label. A visitor's own sign is its drawing, and its label is for screen readers and programs. */
+export function writeSign(element: HTMLElement, label: string, picture?: string): void {
+  element.textContent = label;
+  element.classList.toggle("drawn", picture !== undefined);
+  element.style.setProperty("--picture", picture ? `url(${picture})` : "none");
+}
 
 /** The way that each arrow key leads. */
 export const ARROWS: Readonly<Record<string, [rows: number, columns: number]>> =

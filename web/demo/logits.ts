@@ -1,9 +1,8 @@
 import type { Class } from "vitrine";
-import { h } from "./dom.ts";
+import { h, write, writeSign } from "./dom.ts";
 import type { State } from "./state.ts";
-import { percentage } from "./texts/words.ts";
+import { percent } from "./texts/words.ts";
 import type { Own } from "./models.ts";
-import { write, writeSign } from "./write.ts";
 
 /** Each class's probability, in the model's order. */
 export function shares(classes: readonly Class[], count = classes.length): Float64Array {
@@ -50,13 +49,3 @@ export function drawLogits(columns: HTMLElement, { reading }: State): void {
     column.classList.toggle("best", index === best);
   });
 }
-
-/** 0.9876 → "98.8 %"; never "100 %", because no answer is certain. */
-export function percent(p: number): string {
-  if (p < 0.0005) return percentage(0, 0);
-  if (p > 0.9995) return `> ${percentage(0.999, 1)}`;
-  return percentage(p, 1);
-}
-
-/** The same for what is small: "< 0.1 %" in place of "0 %". */
-export const atLeastAThousandth = (p: number): string => (p < 0.001 ? `< ${percentage(0.001, 1)}` : percent(p));

@@ -1,14 +1,12 @@
 /** Where the shown map is hottest, in words. Its code comes after the first prediction. */
 import { answerOf } from "./answer.ts";
 import { closerWords } from "./closer-words.ts";
-import { h } from "./dom.ts";
-import { percent } from "./logits.ts";
+import { h, write } from "./dom.ts";
 import { heatMap, hottest } from "./overlay.ts";
 import { shapeOf } from "./pixels.ts";
 import type { State } from "./state.ts";
-import { percentage, words } from "./texts/words.ts";
+import { percent, percentage, words } from "./texts/words.ts";
 import { type Place, type Where, whereOf } from "./where.ts";
-import { write } from "./write.ts";
 
 function placed({ kind, position }: Place): string {
   const { looks } = closerWords();

@@ -1,10 +1,9 @@
 import type { Attention, Placement } from "vitrine";
-import { css, cssTint, tone } from "./colour.ts";
+import { accent, css, cssTint, tone } from "./colour.ts";
 import { heat, type Scale, scaleOf } from "../base/heat.ts";
-import { percent } from "./logits.ts";
-import { accent, shapeOf, type Shape } from "./pixels.ts";
+import { shapeOf, type Shape } from "./pixels.ts";
 import type { State, View } from "./state.ts";
-import { words } from "./texts/words.ts";
+import { percent, words } from "./texts/words.ts";
 
 /** Heat maps that were made. A frame asks for most of them several times. */
 const made = new WeakMap<Attention, Map<string, Float32Array>>();

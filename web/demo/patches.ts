@@ -1,5 +1,5 @@
-import { paint, tone } from "./colour.ts";
-import { accent, isChosen, shapeOf } from "./pixels.ts";
+import { accent, paint, tone } from "./colour.ts";
+import { isChosen, shapeOf } from "./pixels.ts";
 import type { State } from "./state.ts";
 
 /** Draws the image cut into patches, with a gap of one pixel between them. */

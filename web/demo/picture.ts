@@ -3,7 +3,7 @@ import { answerOf } from "./answer.ts";
 import { h } from "./dom.ts";
 import { SIDE } from "./ink.ts";
 import { fit, heightOf, writeLines } from "./lettering.ts";
-import { percent } from "./logits.ts";
+import { percent } from "./texts/words.ts";
 import { looksOf } from "./looks.ts";
 import { explain, paintOverlay, scaleEnd } from "./overlay.ts";
 import { drawInk } from "./pad.ts";

@@ -1,6 +1,6 @@
 import type { VitConfig } from "vitrine";
-import { paint, tone } from "./colour.ts";
-import { mix, type Colour } from "../base/heat.ts";
+import { accent, paint, tone } from "./colour.ts";
+import { mix } from "../base/heat.ts";
 import type { State } from "./state.ts";
 
 /** The sizes of the model's image, its patches and their grid. */
@@ -27,9 +27,6 @@ export function shapeOf(config: Readonly<VitConfig> | undefined, size: readonly 
     gridCols: Math.floor((cols - patchCols) / across) + 1,
   };
 }
-
-/** The colour that marks the chosen patch in all figures. Attention never has this colour. */
-export const accent = (dark: boolean): Colour => (dark ? [127, 208, 203] : [13, 90, 95]);
 
 export const isChosen = ({ view }: State, row: number, col: number): boolean =>
   view.map === "patch" && view.patch[0] === row && view.patch[1] === col;

@@ -7,7 +7,7 @@ import { MARK, showLink } from "./share.ts";
 import { isBlank, type State, type View } from "./state.ts";
 import { thinned } from "./thin.ts";
 import { words } from "./texts/words.ts";
-import { write } from "./write.ts";
+import { write } from "./dom.ts";
 
 /** Some programs cut longer addresses. */
 const MOST_PACKED = 2000;

@@ -1,12 +1,11 @@
 /** The first window: the answer, one map and one sentence about it, and a bar for each class. */
 import { answerOf } from "./answer.ts";
-import { element } from "./dom.ts";
+import { element, write, writeSign } from "./dom.ts";
 import { inPadUnits } from "./ink.ts";
-import { drawBars, percent } from "./logits.ts";
+import { drawBars } from "./logits.ts";
 import { describe, paintOverlay, scaleEnd } from "./overlay.ts";
 import { isBlank, type State } from "./state.ts";
-import { words } from "./texts/words.ts";
-import { write, writeSign } from "./write.ts";
+import { percent, words } from "./texts/words.ts";
 
 /** Draws what a reading changes. */
 export function drawStage(state: State): void {

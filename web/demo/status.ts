@@ -1,8 +1,7 @@
-import { button, h } from "./dom.ts";
+import { button, h, write } from "./dom.ts";
 import { medianTime, type Notice, type Store } from "./reader.ts";
 import { withRemedy } from "./remedy.ts";
 import { decimal, words } from "./texts/words.ts";
-import { write } from "./write.ts";
 
 /** 1001080 → "1001 kB", 346000000 → "346 MB". */
 export function size(bytes: number): string {

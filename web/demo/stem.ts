@@ -1,6 +1,6 @@
 import type { VitConfig } from "vitrine";
-import { css, paint, tone } from "./colour.ts";
-import { accent, shapeOf } from "./pixels.ts";
+import { accent, css, paint, tone } from "./colour.ts";
+import { shapeOf } from "./pixels.ts";
 import { lengthOf, seenBy, type Span, stridesOf, unitOf } from "./receptive.ts";
 import type { State } from "./state.ts";
 

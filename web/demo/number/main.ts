@@ -1,6 +1,5 @@
 /** The third tab: a number on a wide pad, written in words. Each word under the pointer lights where the model looked. */
-import { atLeastAThousandth, percent } from "../logits.ts";
-import { button, chips, element as find, h } from "../dom.ts";
+import { button, chips, element as find, h, write } from "../dom.ts";
 import { type Drawing, drawTools, followDrawing, followTools } from "../drawing.ts";
 import { animate, lessMotion } from "../figure/motion.ts";
 import { oneStop } from "../figure/cells.ts";
@@ -16,10 +15,9 @@ import { keepOverReload, kept } from "../share.ts";
 import { isBlank } from "../state.ts";
 import { drawStatus } from "../status.ts";
 import { sentencesOf } from "../texts/sentences.ts";
-import { onLanguage, tag, words } from "../texts/words.ts";
+import { atLeastAThousandth, onLanguage, percent, tag, words } from "../texts/words.ts";
 import { followLook } from "../theme.ts";
 import { whereOf } from "../where.ts";
-import { write } from "../write.ts";
 import { ACROSS, EXAMPLES, OPENING } from "./examples.ts";
 import { CHOICES, isLanguage, type Language, LANGUAGES, seesNone, type Word, wordsOf } from "./languages.ts";
 import { mapOf } from "./maps.ts";

@@ -1,16 +1,15 @@
 /** The second tab's pictures and words, drawn from its state. */
 import type { DetectedObject, Placement } from "vitrine";
-import { css, cssTint, paint, tone } from "../colour.ts";
+import { accent, css, cssTint, paint, tone } from "../colour.ts";
 import { h } from "../dom.ts";
 import { heat, place, type Scale, scaleOf } from "../../base/heat.ts";
 import { scaled } from "../figure/canvas.ts";
-import { percent } from "../logits.ts";
 import { headsOf, heatMap, mostOf, scaleOfAll } from "../overlay.ts";
-import { accent, shapeOf, type Shape } from "../pixels.ts";
+import { shapeOf, type Shape } from "../pixels.ts";
 import { medianTime } from "../reader.ts";
 import { size } from "../status.ts";
 import { cosine, rowOf } from "../story/vectors.ts";
-import { decimal, words } from "../texts/words.ts";
+import { decimal, percent, words } from "../texts/words.ts";
 import { type Photo, sizeOf } from "./photo.ts";
 import type { OwnState, Reading } from "./state.ts";
 import { ownWords } from "./words.ts";

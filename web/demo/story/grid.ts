@@ -1,15 +1,12 @@
 /** A grid of numbers as colours. It has a scale, named rows and columns, and words for each cell. */
 import type { Classification } from "vitrine";
-import { css, cssTint, paintScale, tone } from "../colour.ts";
+import { accent, css, cssTint, paintScale, tone } from "../colour.ts";
 import { type Colour, heat, mix, place, type Range, type Scale, within } from "../../base/heat.ts";
 import { sized } from "../figure/canvas.ts";
 import { spotAt } from "../figure/cells.ts";
-import { percent } from "../logits.ts";
-import { accent } from "../pixels.ts";
-import { percentage, rough } from "../texts/words.ts";
-import { ARROWS, h } from "../dom.ts";
+import { percent, percentage, rough } from "../texts/words.ts";
+import { ARROWS, h, write } from "../dom.ts";
 import { saveable } from "../figure/parts.ts";
-import { write } from "../write.ts";
 import type { Scene, Story } from "./scene.ts";
 import { paperOf, patchIn } from "./tokens.ts";
 

@@ -1,6 +1,7 @@
 /** The bars of what the classifier reads at one stage, as SVG. */
 import type { Class } from "vitrine";
-import { percent, shares } from "../logits.ts";
+import { shares } from "../logits.ts";
+import { percent } from "../texts/words.ts";
 import { set, svg } from "../figure/parts.ts";
 
 const STEP = 20, HEIGHT = 44, LABEL = 14;

@@ -1,9 +1,8 @@
 /** A product of a matrix's row and a list, number by number: inputs, weights, products. */
-import { h } from "../dom.ts";
+import { h, write } from "../dom.ts";
 import { lessMotion } from "../figure/motion.ts";
 import { saveable, tableRow } from "../figure/parts.ts";
 import { number } from "../texts/words.ts";
-import { write } from "../write.ts";
 import { signedColour, signedScale } from "./grid.ts";
 
 const ROWS = ["input", "weight", "product"] as const;

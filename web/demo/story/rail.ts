@@ -1,12 +1,11 @@
 /** The drawing, the answer and the steps, pinned beside the story; a bar above it on small screens. */
 import { answerOf } from "../answer.ts";
 import { fillChoices } from "../choices.ts";
-import { button, h } from "../dom.ts";
-import { percent } from "../logits.ts";
+import { button, h, write } from "../dom.ts";
+import { percent } from "../texts/words.ts";
 import { titleOf } from "../models.ts";
 import { drawPad, listen } from "../pad.ts";
 import { isBlank } from "../state.ts";
-import { write } from "../write.ts";
 import type { Page, Scene, Story } from "./scene.ts";
 import type { Teller } from "./teller.ts";
 

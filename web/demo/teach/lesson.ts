@@ -1,9 +1,8 @@
 /** A lesson: the drawings of one sign, its name, and how far the model is with it. */
-import { button, h } from "../dom.ts";
+import { button, h, write } from "../dom.ts";
 import type { Stroke } from "../ink.ts";
 import type { Texts } from "../texts/en.ts";
 import { decimal, percentage } from "../texts/words.ts";
-import { write } from "../write.ts";
 import { nameOf } from "./text.ts";
 import { thumbnail } from "./thumbnail.ts";
 

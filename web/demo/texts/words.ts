@@ -66,6 +66,16 @@ export const decimal = (value: number, digits: number): string =>
 export const percentage = (share: number, digits: number): string =>
   tag === "en" ? `${(share * 100).toFixed(digits)} %` : format(share, digits, "percent");
 
+/** 0.9876 → "98.8 %"; never "100 %", because no answer is certain. */
+export function percent(p: number): string {
+  if (p < 0.0005) return percentage(0, 0);
+  if (p > 0.9995) return `> ${percentage(0.999, 1)}`;
+  return percentage(p, 1);
+}
+
+/** The same for what is small: "< 0.1 %" in place of "0 %". */
+export const atLeastAThousandth = (p: number): string => (p < 0.001 ? `< ${percentage(0.001, 1)}` : percent(p));
+
 const written = (value: number, digits: number, plus: string) => {
   const rounded = Number(value.toFixed(digits));
   return (rounded < 0 ? "−" : rounded > 0 ? plus : "") + decimal(Math.abs(value), digits);

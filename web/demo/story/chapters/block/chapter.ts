@@ -1,8 +1,7 @@
 /** One token's way through one block: norm, attention, sum, norm, MLP, sum. */
-import { h } from "../../../dom.ts";
+import { h, write } from "../../../dom.ts";
 import { saveable, svg } from "../../../figure/parts.ts";
-import { percent } from "../../../logits.ts";
-import { write } from "../../../write.ts";
+import { percent } from "../../../texts/words.ts";
 import { signedColour, signedScale } from "../../grid.ts";
 import { buildGuess, HARDLY } from "../../guess.ts";
 import { buildProduct } from "../../product.ts";

@@ -1,8 +1,7 @@
 /** What a box of the road holds: its words, shapes and formula, and its numbers. */
-import { h } from "../../../dom.ts";
+import { h, write } from "../../../dom.ts";
 import { saveable, set, svg } from "../../../figure/parts.ts";
 import { decimal, number } from "../../../texts/words.ts";
-import { write } from "../../../write.ts";
 import { formula, over, root, row, sub, sup } from "../../formula.ts";
 import { signedScale } from "../../grid.ts";
 import { repeatable } from "../../prose.ts";

@@ -1,7 +1,7 @@
 /** How sure is it? While one drew; from logits to probabilities; and whether the model is as sure as it is right. */
 import type { Classification } from "vitrine";
 import { button, h } from "../../../dom.ts";
-import { percent } from "../../../logits.ts";
+import { percent } from "../../../texts/words.ts";
 import { buildGuess } from "../../guess.ts";
 import { cite, fold } from "../../prose.ts";
 import type { Build, Scene } from "../../scene.ts";

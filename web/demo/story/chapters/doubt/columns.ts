@@ -1,9 +1,7 @@
 /** The logits as columns to drag, the probabilities below them, and a table of the steps between. */
-import { h } from "../../../dom.ts";
+import { h, write } from "../../../dom.ts";
 import { buildTable, tableRow } from "../../../figure/parts.ts";
-import { atLeastAThousandth, percent } from "../../../logits.ts";
-import { decimal, number } from "../../../texts/words.ts";
-import { write } from "../../../write.ts";
+import { atLeastAThousandth, decimal, number, percent } from "../../../texts/words.ts";
 import { largest } from "../../vectors.ts";
 import type { Words } from "./texts/en.ts";
 

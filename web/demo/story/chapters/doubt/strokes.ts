@@ -1,14 +1,11 @@
 /** While you drew: what the model would have answered at each moment of the drawing. */
-import { css, tone } from "../../../colour.ts";
-import { button, h, slider } from "../../../dom.ts";
+import { accent, css, tone } from "../../../colour.ts";
+import { button, h, slider, write } from "../../../dom.ts";
 import { spotAt } from "../../../figure/cells.ts";
 import { player, saveable, svg } from "../../../figure/parts.ts";
 import { drawStroke, inPadUnits, type Stroke } from "../../../ink.ts";
-import { percent } from "../../../logits.ts";
-import { accent } from "../../../pixels.ts";
-import { percentage } from "../../../texts/words.ts";
+import { percent, percentage } from "../../../texts/words.ts";
 import { cut } from "../../../way.ts";
-import { write } from "../../../write.ts";
 import type { Scene, Story } from "../../scene.ts";
 import { largest } from "../../vectors.ts";
 import { colourOfClass, drawStrip } from "./strip.ts";

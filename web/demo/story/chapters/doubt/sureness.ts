@@ -2,8 +2,7 @@
 import type { VitConfig } from "vitrine";
 import { h } from "../../../dom.ts";
 import { saveable, set, svg } from "../../../figure/parts.ts";
-import { percent } from "../../../logits.ts";
-import { decimal, percentage } from "../../../texts/words.ts";
+import { decimal, percent, percentage } from "../../../texts/words.ts";
 import { type Bin, binOf, binsAt, calibrationError, isMeasured, measured, overall, wilson } from "./reliability.ts";
 import type { Words } from "./texts/en.ts";
 

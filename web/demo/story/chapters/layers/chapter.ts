@@ -1,11 +1,10 @@
 /** Layer by layer: what the classifier reads at each stage of the token stream, and without parts. */
 import type { Vit } from "vitrine";
-import { button, h } from "../../../dom.ts";
+import { button, h, write } from "../../../dom.ts";
 import { buildTable, tableRow } from "../../../figure/parts.ts";
-import { percent, shares } from "../../../logits.ts";
+import { shares } from "../../../logits.ts";
 import { fieldOf } from "../../../stem.ts";
-import { signed, tag } from "../../../texts/words.ts";
-import { write } from "../../../write.ts";
+import { percent, signed, tag } from "../../../texts/words.ts";
 import { cite, fold, linked, whenOpen } from "../../prose.ts";
 import { coalesce } from "../../work.ts";
 import { signedColour } from "../../grid.ts";

@@ -1,11 +1,9 @@
 /** The token stream as a road: its stages with what the classifier reads, and between them the blocks with their parts. */
 import type { Class } from "vitrine";
-import { button, h } from "../../../dom.ts";
+import { button, h, write } from "../../../dom.ts";
 import { oneStop } from "../../../figure/cells.ts";
 import { saveable } from "../../../figure/parts.ts";
-import { percent } from "../../../logits.ts";
-import { signed } from "../../../texts/words.ts";
-import { write } from "../../../write.ts";
+import { percent, signed } from "../../../texts/words.ts";
 import { buildLens } from "../../lens.ts";
 import { keyOf, logOdds, type Part, type Run } from "./runs.ts";
 import type { Words } from "./texts/en.ts";

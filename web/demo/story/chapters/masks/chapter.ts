@@ -1,9 +1,7 @@
 /** Encoder, decoder: the same scores under a full mask, a causal one, and as cross attention; what attention costs. */
-import { h } from "../../../dom.ts";
+import { h, write } from "../../../dom.ts";
 import { buildTable, tableRow } from "../../../figure/parts.ts";
-import { percent } from "../../../logits.ts";
-import { decimal } from "../../../texts/words.ts";
-import { write } from "../../../write.ts";
+import { decimal, percent } from "../../../texts/words.ts";
 import { buildGrid, type Grid, patchGrid } from "../../grid.ts";
 import { buildGuess } from "../../guess.ts";
 import { cite, fold } from "../../prose.ts";

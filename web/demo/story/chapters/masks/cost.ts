@@ -1,8 +1,7 @@
 /** What attention costs beside the MLP, by the model's own shapes, as the image grows. */
 import type { VitConfig } from "vitrine";
-import { h } from "../../../dom.ts";
+import { h, write } from "../../../dom.ts";
 import { tag, whole } from "../../../texts/words.ts";
-import { write } from "../../../write.ts";
 import { buildChart, type Line } from "../../chart.ts";
 import { millions } from "../../millions.ts";
 import { repeatable } from "../../prose.ts";

@@ -1,11 +1,9 @@
 /** Patch to token: pixels, filters, products, and the token that they make. */
 import { css, tone } from "../../../colour.ts";
-import { h } from "../../../dom.ts";
+import { h, write } from "../../../dom.ts";
 import { player } from "../../../figure/parts.ts";
-import { percent } from "../../../logits.ts";
 import { fieldOf } from "../../../stem.ts";
-import { number } from "../../../texts/words.ts";
-import { write } from "../../../write.ts";
+import { number, percent } from "../../../texts/words.ts";
 import { formula, row, sub, sumOver } from "../../formula.ts";
 import { signedScale } from "../../grid.ts";
 import { buildGuess } from "../../guess.ts";

@@ -1,6 +1,5 @@
 /** The image, whose grid of patches lifts off. Pointer and arrow keys choose a patch. */
-import { css, paint, tone } from "../../../colour.ts";
-import { accent } from "../../../pixels.ts";
+import { accent, css, paint, tone } from "../../../colour.ts";
 import { scaled } from "../../../figure/canvas.ts";
 import { choosePatch } from "../../../figure/cells.ts";
 import { h } from "../../../dom.ts";

@@ -1,10 +1,10 @@
 /** An image cut into patches. The visitor may swap them, by pointer or by keys. */
-import { css, paint, tone } from "../../../colour.ts";
+import { accent, css, paint, tone } from "../../../colour.ts";
 import { ARROWS, h } from "../../../dom.ts";
 import { scaled } from "../../../figure/canvas.ts";
 import { spotAt } from "../../../figure/cells.ts";
 import { animate } from "../../../figure/motion.ts";
-import { accent, type Shape } from "../../../pixels.ts";
+import type { Shape } from "../../../pixels.ts";
 
 interface BoardImage {
   image: Float32Array; // (rows, columns), the ink from 0 to 1

@@ -1,14 +1,12 @@
 /** Where am I? Attention alone does not see the patches' order: what positions add. */
 import type { Class, ClassifyOptions } from "vitrine";
 import { permuted, seeded, shuffled } from "../../../../base/scramble.mjs";
-import { h } from "../../../dom.ts";
+import { h, write } from "../../../dom.ts";
 import { smallModel } from "../../../explain/models.ts";
-import { percent } from "../../../logits.ts";
 import { shapeOf } from "../../../pixels.ts";
 import { inWords } from "../../../remedy.ts";
 import { showError } from "../../../status.ts";
-import { number } from "../../../texts/words.ts";
-import { write } from "../../../write.ts";
+import { number, percent } from "../../../texts/words.ts";
 import { fold } from "../../prose.ts";
 import { coalesce } from "../../work.ts";
 import { buildGuess } from "../../guess.ts";

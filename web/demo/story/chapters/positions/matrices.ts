@@ -1,12 +1,10 @@
 /** The attention matrix of the drawing, and that of its patches in another order: its rows and columns swap with them. */
 import { heat } from "../../../../base/heat.ts";
-import { css, cssTint, tone } from "../../../colour.ts";
-import { h } from "../../../dom.ts";
+import { accent, css, cssTint, tone } from "../../../colour.ts";
+import { h, write } from "../../../dom.ts";
 import { scaled } from "../../../figure/canvas.ts";
 import { saveable } from "../../../figure/parts.ts";
-import { percent } from "../../../logits.ts";
-import { accent } from "../../../pixels.ts";
-import { write } from "../../../write.ts";
+import { percent } from "../../../texts/words.ts";
 import { layerAndHead, type Placed } from "./kinds.ts";
 import { briefly, isInOrder, largestChange, putBack, ROUNDING } from "./numbers.ts";
 import type { Words } from "./texts/en.ts";

@@ -1,7 +1,6 @@
 /** What a position is: the numbers of all of them, and how alike they make the places. */
-import { h } from "../../../dom.ts";
+import { h, write } from "../../../dom.ts";
 import { number } from "../../../texts/words.ts";
-import { write } from "../../../write.ts";
 import { buildGrid, signedScale } from "../../grid.ts";
 import { buildLikeness, buildOffsets } from "../../places.ts";
 import { cite, fold, whenOpen } from "../../prose.ts";

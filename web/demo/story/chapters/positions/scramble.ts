@@ -1,9 +1,8 @@
 /** Swaps patches of the drawing, and shows what this does to the attention matrix and to the answer. */
 import { shuffled } from "../../../../base/scramble.mjs";
-import { button, h } from "../../../dom.ts";
+import { button, h, write } from "../../../dom.ts";
 import { saveable } from "../../../figure/parts.ts";
-import { percent } from "../../../logits.ts";
-import { write } from "../../../write.ts";
+import { percent } from "../../../texts/words.ts";
 import type { Choices } from "../../choices.ts";
 import type { Story } from "../../scene.ts";
 import { inkOf } from "../../tokens.ts";

@@ -1,9 +1,8 @@
 /** Tables with bars: the logits before and after a scramble, and how many test digits are read. */
 import measured from "../../../explain/scramble.json";
-import { h } from "../../../dom.ts";
+import { h, write } from "../../../dom.ts";
 import { buildTable, tableRow } from "../../../figure/parts.ts";
 import { number, percentage, whole } from "../../../texts/words.ts";
-import { write } from "../../../write.ts";
 import { signedScale } from "../../grid.ts";
 import { fold } from "../../prose.ts";
 import type { Story } from "../../scene.ts";

@@ -1,7 +1,7 @@
 /** One score by hand: query, key, score, softmax, values and output of one head. */
 import { lessMotion } from "../../../figure/motion.ts";
 import { h } from "../../../dom.ts";
-import { percent } from "../../../logits.ts";
+import { percent } from "../../../texts/words.ts";
 import { buildGuess } from "../../guess.ts";
 import { cite } from "../../prose.ts";
 import type { Build, Scene } from "../../scene.ts";

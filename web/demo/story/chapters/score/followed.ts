@@ -1,8 +1,8 @@
 /** The model's answer once one head computes with the visitor's numbers. */
 import type { Class, Replacement } from "vitrine";
-import { h } from "../../../dom.ts";
-import { percent, shares } from "../../../logits.ts";
-import { write } from "../../../write.ts";
+import { h, write } from "../../../dom.ts";
+import { shares } from "../../../logits.ts";
+import { percent } from "../../../texts/words.ts";
 import { buildLens } from "../../lens.ts";
 import type { Scene, Story } from "../../scene.ts";
 import { coalesce } from "../../work.ts";

@@ -1,10 +1,8 @@
 /** All heads for one query: their maps, their outputs beside each other, and what is added to the token; a head's table. */
 import type { Scale } from "../../../../base/heat.ts";
-import { button, h } from "../../../dom.ts";
+import { button, h, write } from "../../../dom.ts";
 import { buildTable, tableRow } from "../../../figure/parts.ts";
-import { percent } from "../../../logits.ts";
-import { decimal, number } from "../../../texts/words.ts";
-import { write } from "../../../write.ts";
+import { decimal, number, percent } from "../../../texts/words.ts";
 import { buildGrid, paintGrid, signedScale } from "../../grid.ts";
 import type { Scene, Story } from "../../scene.ts";
 import { patchOfToken, tokenName } from "../../tokens.ts";

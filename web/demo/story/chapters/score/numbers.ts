@@ -1,10 +1,9 @@
 /** Numbers as coloured cells. Those of the model can be dragged. A row of them is one stop of the Tab key. */
 import type { Colour } from "../../../../base/heat.ts";
 import { css } from "../../../colour.ts";
-import { h } from "../../../dom.ts";
+import { h, write } from "../../../dom.ts";
 import { oneStop } from "../../../figure/cells.ts";
 import { number } from "../../../texts/words.ts";
-import { write } from "../../../write.ts";
 import { signedTone } from "../../grid.ts";
 
 const LINE = 8; // stacks side by side, also on a phone

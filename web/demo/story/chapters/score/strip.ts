@@ -1,13 +1,10 @@
 /** One query's row: a column for each token, with its score, its share and its value by that share. */
 import { heat, place, type Scale } from "../../../../base/heat.ts";
-import { css, cssTint } from "../../../colour.ts";
-import { h } from "../../../dom.ts";
+import { accent, css, cssTint } from "../../../colour.ts";
+import { h, write } from "../../../dom.ts";
 import { sized } from "../../../figure/canvas.ts";
 import { saveable } from "../../../figure/parts.ts";
-import { percent } from "../../../logits.ts";
-import { accent } from "../../../pixels.ts";
-import { number } from "../../../texts/words.ts";
-import { write } from "../../../write.ts";
+import { number, percent } from "../../../texts/words.ts";
 import { signedColour, signedScale } from "../../grid.ts";
 import { type Answer, outputOf } from "./head.ts";
 import type { Words } from "./texts/en.ts";

@@ -1,8 +1,6 @@
 /** The elements of one score by hand, and what draws them. */
-import { button, h } from "../../../dom.ts";
-import { percent } from "../../../logits.ts";
-import { number } from "../../../texts/words.ts";
-import { write } from "../../../write.ts";
+import { button, h, write } from "../../../dom.ts";
+import { number, percent } from "../../../texts/words.ts";
 import { formula, over, root, row, sub, sup } from "../../formula.ts";
 import { patchGrid, signedScale } from "../../grid.ts";
 import { productsOf } from "../../product.ts";

@@ -1,9 +1,8 @@
 /** Which patches spoke for a class: occlusion, gradient × attention and rollout, side by side. */
 import type { Vit } from "vitrine";
 import { scaleOf } from "../../../../base/heat.ts";
-import { percent } from "../../../logits.ts";
 import { type Shape, shapeOf } from "../../../pixels.ts";
-import { signed } from "../../../texts/words.ts";
+import { percent, signed } from "../../../texts/words.ts";
 import { h } from "../../../dom.ts";
 import { type Grid, overDrawing, patchGrid, signedScale } from "../../grid.ts";
 import { cite } from "../../prose.ts";

@@ -1,5 +1,5 @@
 /** One step of the decoder: where it looks in the picture, which tokens it looks back at, and what the cache keeps for it. */
-import { h, slider } from "../../../dom.ts";
+import { h, slider, write } from "../../../dom.ts";
 import { player, saveable, svg } from "../../../figure/parts.ts";
 import { inPadUnits } from "../../../ink.ts";
 import { ACROSS } from "../../../number/examples.ts";
@@ -7,7 +7,6 @@ import { LANGUAGES } from "../../../number/languages.ts";
 import { paintMap } from "../../../overlay.ts";
 import { drawInk } from "../../../pad.ts";
 import { tag } from "../../../texts/words.ts";
-import { write } from "../../../write.ts";
 import { buildGrid } from "../../grid.ts";
 import type { Story } from "../../scene.ts";
 import type { Words } from "./texts/en.ts";

@@ -1,7 +1,7 @@
 /** A beam search as a tree: step by step the beginnings that were kept, and the way to the text that won. */
 import { h } from "../../../dom.ts";
 import { saveable, set, svg } from "../../../figure/parts.ts";
-import { atLeastAThousandth } from "../../../logits.ts";
+import { atLeastAThousandth } from "../../../texts/words.ts";
 import { type Node, pathOf, type Search, writtenIn } from "./search.ts";
 import type { Words } from "./texts/en.ts";
 

@@ -1,11 +1,9 @@
 /** What the weights under way do: the drawing's answer, the filters, the test images. */
 import { type Class, Vit } from "vitrine";
-import { h } from "../../../../dom.ts";
+import { h, write } from "../../../../dom.ts";
 import { figure } from "../../../../figure/parts.ts";
 import { drawingOf } from "../../../../ink.ts";
-import { percent } from "../../../../logits.ts";
-import { decimal, percentage, whole } from "../../../../texts/words.ts";
-import { write } from "../../../../write.ts";
+import { decimal, percent, percentage, whole } from "../../../../texts/words.ts";
 import { coalesce } from "../../../work.ts";
 import { buildChart } from "../../../chart.ts";
 import { buildGrid, signedScale } from "../../../grid.ts";
