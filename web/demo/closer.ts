@@ -2,12 +2,11 @@
 import type { Vit } from "vitrine";
 import { buildMaps, drawMaps } from "./blocks.ts";
 import { fillChoices, listenToChoices, showChoices } from "./choices.ts";
-import { closerWords } from "./closer-words.ts";
 import { element, write } from "./dom.ts";
 import { choosePatch } from "./figure/cells.ts";
 import { inPadUnits } from "./ink.ts";
 import { buildLogits, drawLogits } from "./logits.ts";
-import { drawLooks } from "./looks.ts";
+import { closerWords, drawLooks } from "./looks.ts";
 import { explain, scaleOfAll } from "./overlay.ts";
 import { drawPatches } from "./patches.ts";
 import { drawPicture, lookOf } from "./picture.ts";

@@ -28,6 +28,10 @@ export function tone(t: number, dark: boolean): Colour {
 /** The colour that marks the chosen patch in all figures. Attention never has this colour. */
 export const accent = (dark: boolean): Colour => (dark ? [127, 208, 203] : [13, 90, 95]);
 
+/** Paints an image (rows, cols), whose values are ink from 0 to 1. */
+export const paintInk = (canvas: HTMLCanvasElement, image: ArrayLike<number>, rows: number, cols: number, dark: boolean): void =>
+  paint(canvas, rows, cols, (row, col) => tone(image[row * cols + col] ?? 0, dark));
+
 /** Paints rows × cols colours, one canvas pixel each. */
 export function paint(
   canvas: HTMLCanvasElement,

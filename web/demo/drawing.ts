@@ -3,14 +3,11 @@ import type { PadEvents } from "./pad.ts";
 import type { Sheet } from "./history.ts";
 import type { Stroke } from "./ink.ts";
 import type { Photo } from "./photo.ts";
-import { isBlank, type State } from "./state.ts";
+import { isBlank, type Pad } from "./state.ts";
 import { writeOut } from "./examples.ts";
 import { words } from "./texts/words.ts";
 
 export type Drawing = ReturnType<typeof followDrawing>;
-
-/** What lies on a pad, and how it came there. */
-export type Drawn = Sheet & Pick<State, "version" | "since" | "unfinished" | "example" | "history" | "notice"> & { reading?: unknown };
 
 interface Page extends Pick<PadEvents, "hover" | "choosable"> {
   /** The drawing that the pad begins with. */
@@ -28,7 +25,7 @@ interface Page extends Pick<PadEvents, "hover" | "choosable"> {
 
 const BLANK: Sheet = { strokes: [] };
 
-export function followDrawing(state: Drawn, page: Page) {
+export function followDrawing(state: Pad<unknown>, page: Page) {
   const { redraw, inked, finished, liftKeyPen, say } = page;
   const keep = page.keep(() => (state.example ? [] : state.strokes));
   let stopExample = () => {};
@@ -50,7 +47,7 @@ export function followDrawing(state: Drawn, page: Page) {
     changed();
   };
   const remember = () => state.history.remember(state.example ? BLANK : sheet());
-  const takeBack = () => replace(state.history.takeBack() ?? BLANK);
+  const takeBack = () => replace(state.history.past.pop() ?? BLANK);
 
   const hand: PadEvents = {
     begin(point) {
@@ -100,7 +97,7 @@ export function followDrawing(state: Drawn, page: Page) {
     /** Takes a photo away that cannot be read. What it replaced returns. */
     takeBack,
     step(way: "undo" | "redo") {
-      const other = state.history[way](sheet());
+      const other = state.history.step(way, sheet());
       if (!other) return;
       replace(other);
       if (isBlank(other)) say(words.pad.blank);
@@ -143,8 +140,8 @@ export function followTools(find: Find, isOpen: () => boolean, { step, wipe }: D
 }
 
 /** Not `disabled`, because a disabled button loses the keyboard's focus when it was just pressed. */
-export function drawTools(find: Find, state: Drawn): void {
+export function drawTools(find: Find, state: Pad<unknown>): void {
   const { history, example } = state, blank = isBlank(state);
-  const off = { undo: example || !history.canUndo, redo: !history.canRedo, clear: blank, share: blank };
+  const off = { undo: example || history.past.length === 0, redo: history.future.length === 0, clear: blank, share: blank };
   for (const [id, isOff] of Object.entries(off)) find(id).ariaDisabled = String(isOff);
 }

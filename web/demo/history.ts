@@ -7,41 +7,20 @@ export interface Sheet {
   photo?: Photo;
 }
 
-/** The sheets that undo and redo return to. */
+/** The sheets that undo and redo return to. The last change can be taken back: `past.pop()` forgets it. */
 export class History {
-  #past: Sheet[] = [];
-  #future: Sheet[] = [];
+  readonly past: Sheet[] = [];
+  readonly future: Sheet[] = [];
 
   /** Call it before `now` changes. Sheets that were undone can then no longer be redone. */
   remember(now: Sheet): void {
-    this.#past.push(now);
-    this.#future = [];
+    this.past.push(now);
+    this.future.length = 0;
   }
 
-  /** The sheet before the last change, which is forgotten. */
-  takeBack(): Sheet | undefined {
-    return this.#past.pop();
+  step(way: "undo" | "redo", now: Sheet): Sheet | undefined {
+    const [from, to] = way === "undo" ? [this.past, this.future] : [this.future, this.past], other = from.pop();
+    if (other) to.push(now);
+    return other;
   }
-
-  get canUndo(): boolean {
-    return this.#past.length > 0;
-  }
-
-  get canRedo(): boolean {
-    return this.#future.length > 0;
-  }
-
-  undo(now: Sheet): Sheet | undefined {
-    return swap(this.#past, this.#future, now);
-  }
-
-  redo(now: Sheet): Sheet | undefined {
-    return swap(this.#future, this.#past, now);
-  }
-}
-
-function swap(from: Sheet[], to: Sheet[], now: Sheet): Sheet | undefined {
-  const other = from.pop();
-  if (other) to.push(now);
-  return other;
 }

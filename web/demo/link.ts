@@ -10,7 +10,6 @@ export interface LinkState {
   signs?: string;
 }
 
-const MAPS: readonly MapKind[] = ["class", "patch", "rollout"];
 const CHOICE = /^([a-z0-9-]{1,24})\.([\w.-]{1,64})$/;
 const MOST_CHOICES = 64;
 /** Examples of signs: teach/text.ts. */
@@ -28,7 +27,7 @@ export function readLink(fragment: URLSearchParams): LinkState {
   const [, map, layer, head, row, col] = VIEW.exec(fragment.get("view") ?? "") ?? [];
   const chapter = fragment.get("at") ?? undefined;
   const view = map && {
-    map: MAPS.find((kind) => kind === map)!,
+    map: map as MapKind,
     layer: Number(layer),
     head: head === "mean" ? ("mean" as const) : Number(head),
     patch: [Number(row), Number(col)] as View["patch"],

@@ -1,12 +1,15 @@
 /** Where the shown map is hottest, in words. Its code comes after the first prediction. */
 import { answerOf } from "./answer.ts";
-import { closerWords } from "./closer-words.ts";
 import { h, write } from "./dom.ts";
 import { heatMap, hottest } from "./overlay.ts";
 import { shapeOf } from "./pixels.ts";
 import type { State } from "./state.ts";
-import { percent, percentage, words } from "./texts/words.ts";
+import { closer } from "./texts/en-closer.ts";
+import { blockOf, percent, percentage, words } from "./texts/words.ts";
 import { type Place, type Where, whereOf } from "./where.ts";
+
+/** The words of *Look closer* and of the sentence beside the map. Read them anew for each text, because the language may change. */
+export const closerWords = () => ({ looks: blockOf("looks", closer.looks), calibration: blockOf("calibration", closer.calibration) });
 
 function placed({ kind, position }: Place): string {
   const { looks } = closerWords();

@@ -1,5 +1,5 @@
 import type { VitConfig } from "vitrine";
-import { accent, css, paint, tone } from "./colour.ts";
+import { accent, css, paintInk } from "./colour.ts";
 import { shapeOf } from "./pixels.ts";
 import { lengthOf, seenBy, type Span, stridesOf, unitOf } from "./receptive.ts";
 import type { State } from "./state.ts";
@@ -38,8 +38,7 @@ export function drawStem(canvas: HTMLCanvasElement, state: State): void {
   const config = state.model?.config;
   if (!config?.stem.length) return;
   const { rows, cols, patchRows, patchCols } = shapeOf(config);
-  const input = state.reading?.result.input;
-  paint(image, rows, cols, (y, x) => tone(input?.[y * cols + x] ?? 0, state.dark));
+  paintInk(image, state.reading?.result.input ?? [], rows, cols, state.dark);
   canvas.width = cols * ZOOM;
   canvas.height = rows * ZOOM;
   const context = canvas.getContext("2d")!;

@@ -1,6 +1,7 @@
 /** The page's tabs. The code of those after the first loads when they are opened. */
 import { element } from "./dom.ts";
 import { isolate } from "./offline/isolate.ts";
+import { once } from "./once.ts";
 import type { Given } from "./own/files.ts";
 import { withRemedy } from "./remedy.ts";
 import { showError } from "./status.ts";
@@ -15,8 +16,8 @@ interface Code {
 }
 
 const LOAD = {
-  own: () => import("./own/main.ts"),
-  number: () => loadSentences().then(() => import("./number/main.ts")),
+  own: once(() => import("./own/main.ts")),
+  number: once(() => loadSentences().then(() => import("./number/main.ts"))),
 };
 const NAMES = ["draw", "own", "number"] as const;
 type Name = (typeof NAMES)[number];
@@ -24,7 +25,7 @@ type Later = keyof typeof LOAD;
 
 const tab = (name: Name) => element(`tab-${name}`);
 
-const loads: Partial<Record<Name, Promise<Code>>> = {};
+const loaded: Partial<Record<Name, Code>> = {};
 let failed = false;
 
 /** The id of a button of the second tab that was pressed before its code was there. */
@@ -42,7 +43,7 @@ const hostAnswers = () => fetch(location.href, { cache: "no-store" }).then(({ ok
  */
 async function withCode<Tab extends Later>(name: Tab, use: (code: Awaited<ReturnType<(typeof LOAD)[Tab]>> & Code) => void): Promise<void> {
   const status = element(`${name}-status`);
-  const code: Code | undefined = await (loads[name] ??= LOAD[name]()).catch(() => undefined);
+  const code: Code | undefined = (loaded[name] = await LOAD[name]().catch(() => undefined));
   if (code) {
     if (status.querySelector(`#${name}-retry`)) Object.assign(status, { className: "", textContent: "" });
     use(code as Parameters<typeof use>[0]);
@@ -52,7 +53,6 @@ async function withCode<Tab extends Later>(name: Tab, use: (code: Awaited<Return
     pressed = "";
     return;
   }
-  loads[name] = undefined;
   if (failed && (await hostAnswers())) return location.reload();
   failed = true;
   showError(status, withRemedy(words.trouble.tab), () => void withCode(name, use));
@@ -65,7 +65,7 @@ function show(name: Name): void {
     element(each).hidden = each !== name;
     tab(each).ariaSelected = String(each === name);
     tab(each).tabIndex = each === name ? 0 : -1;
-    if (each !== name) void loads[each]?.then(({ leave }) => leave?.(), () => {});
+    if (each !== name) loaded[each]?.leave?.();
   }
   element("story").hidden = name !== "draw";
 }

@@ -8,7 +8,7 @@ import { bytesOf } from "../story/bytes.ts";
 export type Small = VitConfig["position"] | "convolutions";
 
 const allSeries = once<Record<string, Packed[]>>(async () => unpack(await bytesOf(packed, "the small models")));
-const models = new Map<string, Promise<Vit>>();
+const models = new Map<string, () => Promise<Vit>>();
 
 /** One of the small models. All chapters share it, so do not dispose of it. */
 export const smallModel = (name: Small): Promise<Vit> => model(name, 0);
@@ -24,14 +24,8 @@ export const snapshot = (index: number): Promise<Vit> => model("learning", index
 export const weightsOf = async (name: Small | "learning", index = 0): Promise<Uint8Array<ArrayBuffer>> =>
   (await allSeries())[name]![index]!.weights;
 
-/** A failed load is tried again by the next call. */
 function model(name: Small | "learning", index: number): Promise<Vit> {
-  const key = `${name} ${index}`;
-  let made = models.get(key);
-  if (!made) {
-    made = weightsOf(name, index).then((weights) => Vit.load(weights));
-    models.set(key, made);
-    made.catch(() => models.delete(key));
-  }
-  return made;
+  const key = `${name} ${index}`, load = models.get(key) ?? once(async () => Vit.load(await weightsOf(name, index)));
+  models.set(key, load);
+  return load();
 }

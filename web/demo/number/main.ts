@@ -19,8 +19,7 @@ import { atLeastAThousandth, onLanguage, percent, tag, words } from "../texts/wo
 import { followLook } from "../theme.ts";
 import { whereOf } from "../where.ts";
 import { ACROSS, EXAMPLES, OPENING } from "./examples.ts";
-import { CHOICES, isLanguage, type Language, LANGUAGES, seesNone, type Word, wordsOf } from "./languages.ts";
-import { mapOf } from "./maps.ts";
+import { CHOICES, isLanguage, type Language, LANGUAGES, seesNone, type Word } from "./languages.ts";
 import { load, onAnswer, onChange, type Reading, redraw, state } from "./store.ts";
 import type { texts } from "./texts/en.ts";
 
@@ -101,7 +100,7 @@ const showAddress = () => history.replaceState(history.state, "", address());
 /** Draws the text for people and, in `dataset`, for programs. */
 function drawText(): void {
   const { reading, example, model, answered, version } = state, none = reading !== undefined && !reading.unfinished && seesNone(reading.result);
-  const all = reading ? wordsOf(reading.result) : [], p = reading?.result.p ?? 0;
+  const all = reading?.words ?? [], p = reading?.result.p ?? 0;
   text.dataset.text = reading && !example ? reading.result.text : "";
   text.dataset.p = reading && !example ? String(p) : "";
   text.ariaBusy = String(model !== undefined && answered !== version);
@@ -111,7 +110,7 @@ function drawText(): void {
   write(sure.firstElementChild!, none ? said.unknown : all.length > 0 ? certaintyOf(reading!) : isBlank(state) || !model ? "" : words.waiting.reading);
   write(sure.lastElementChild!, all.length > 0 ? atLeastAThousandth(p) : "");
   const shown = pointed !== undefined && all[pointed] ? pointed : undefined;
-  const map = reading && all.length > 0 ? mapOf(reading.result, shown) : undefined;
+  const map = reading && (shown === undefined ? meanOf(reading.maps) : reading.maps[shown]);
   drawMap(map, reading);
   if (map && shown !== undefined) {
     const { grid } = reading!.result.attention!, where = whereOf(map, grid, reading!.result.placement, state.strokes);
@@ -121,6 +120,9 @@ function drawText(): void {
   for (const one of [play, copy]) one.ariaDisabled = String(all.length === 0);
   play.hidden = lessMotion();
 }
+
+/** The mean of all maps; undefined where there are none. */
+const meanOf = (maps: readonly Float32Array[]) => maps[0]?.map((_, at) => maps.reduce((sum, map) => sum + map[at]!, 0) / maps.length);
 
 function certaintyOf({ result }: Reading): string {
   const { certain, sure, unsure } = words.answer;

@@ -2,40 +2,28 @@
 import { type ReadResult, Vit } from "vitrine";
 import numbers from "../../../weights/numbers.safetensors?url";
 import { inNextFrame } from "../dom.ts";
-import { History, type Sheet } from "../history.ts";
 import { drawingOf, type Stroke } from "../ink.ts";
 import type { ModelFile } from "../models.ts";
-import { buildReader, type Store, takeAnswer } from "../reader.ts";
+import { buildReader, takeAnswer } from "../reader.ts";
 import { inWords, unlessBlank } from "../remedy.ts";
+import { blankPad, type Pad, type Read } from "../state.ts";
 import { words } from "../texts/words.ts";
 import { ACROSS } from "./examples.ts";
-import type { Language } from "./languages.ts";
+import { type Language, type Word, wordsOf } from "./languages.ts";
 
 declare const WEIGHTS_BYTES: Record<string, number>; // see vite.config.ts
 
 const NUMBERS: ModelFile = { id: "numbers", url: numbers, bytes: WEIGHTS_BYTES.numbers! };
 
 /** What the model wrote of one drawing. */
-export interface Reading {
-  result: ReadResult;
-  version: number;
-  unfinished: boolean; // the pen was down
+export interface Reading extends Read<ReadResult> {
   language: Language;
+  words: Word[];
+  maps: Float32Array[]; // of each word: where the model looked, over the grid in row order
 }
 
-export interface State extends Sheet, Store<Reading, ModelFile> {
-  language: Language;
-  unfinished: boolean;
-  history: History;
-  since: number; // the version at which this drawing replaced another
-  example: boolean; // the opening drawing is still shown
-  answered: number; // the version that the model answered last
-  dark: boolean;
-}
-
-export const state: State = {
-  phase: "idle", language: "en", strokes: [], unfinished: false, history: new History(), times: [], version: 0, since: 0, answered: -1, example: false, dark: false,
-};
+type State = Pad<Reading> & { language: Language };
+export const state: State = { ...blankPad(), language: "en" };
 
 const listeners = new Set<() => void>();
 let answerListener: (reading: Reading | undefined) => void = () => {};
@@ -91,7 +79,9 @@ function stop(what: "stopped" | "notLoaded", error: unknown): void {
 
 async function read({ model, strokes, unfinished, version, language }: State): Promise<Reading | undefined> {
   const result = await write(model!, strokes, language, unfinished);
-  return result && { result, version, unfinished, language };
+  if (!result) return undefined;
+  const words = wordsOf(result), maps = words.map(({ token }) => result.attention!.fromToken(token));
+  return { result, version, unfinished, language, words, maps };
 }
 
 /** What the library takes as an image. */

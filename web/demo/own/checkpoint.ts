@@ -2,6 +2,7 @@
 import { Vit, type Prepare, type VitConfig } from "vitrine";
 import type { Texts } from "../texts/en.ts";
 import type { Told } from "./asked.ts";
+import type { Loading } from "../reader.ts";
 import { threadsUpTo } from "../threads.ts";
 import imagenet from "./imagenet.txt?url";
 
@@ -9,22 +10,11 @@ type Pixels = Exclude<keyof Texts["own"]["pixels"], "own">;
 
 /** Ways to turn pixels into numbers, for checkpoints that do not say. */
 export const PIXELS: Readonly<Record<Pixels, { mean: number[]; std: number[] }>> = {
-  imagenet: {
-    mean: [0.485, 0.456, 0.406],
-    std: [0.229, 0.224, 0.225],
-  },
+  imagenet: { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] },
   half: { mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5] },
-  clip: {
-    mean: [0.48145466, 0.4578275, 0.40821073],
-    std: [0.26862954, 0.26130258, 0.27577711],
-  },
+  clip: { mean: [0.48145466, 0.4578275, 0.40821073], std: [0.26862954, 0.26130258, 0.27577711] },
   unit: { mean: [0, 0, 0], std: [1, 1, 1] },
 };
-
-interface Loading {
-  signal: AbortSignal;
-  onProgress: (loaded: number, total: number) => void;
-}
 
 const MOST_THREADS = 8;
 

@@ -1,11 +1,11 @@
 /** The second tab's pictures and words, drawn from its state. */
 import type { DetectedObject, Placement } from "vitrine";
-import { accent, css, cssTint, paint, tone } from "../colour.ts";
+import { accent, css, cssTint, paint, paintInk } from "../colour.ts";
 import { h } from "../dom.ts";
 import { heat, place, type Scale, scaleOf } from "../../base/heat.ts";
 import { scaled } from "../figure/canvas.ts";
 import { headsOf, heatMap, mostOf, scaleOfAll } from "../overlay.ts";
-import { shapeOf, type Shape } from "../pixels.ts";
+import { shapeOf } from "../pixels.ts";
 import { medianTime } from "../reader.ts";
 import { size } from "../status.ts";
 import { cosine, rowOf } from "../story/vectors.ts";
@@ -27,7 +27,7 @@ export function drawPhoto(canvas: HTMLCanvasElement, state: OwnState): void {
   const shape = shapeOf(model?.config, reading?.size);
   canvas.parentElement!.style.aspectRatio = model ? `${shape.cols} / ${shape.rows}` : "";
   const cropped = !model || model.config.prepare?.kind === "photo";
-  if (!cropped && reading?.input) return drawInput(canvas, reading.input, shape, state.dark);
+  if (!cropped && reading?.input) return paintInk(canvas, reading.input, shape.rows, shape.cols, state.dark); // ink, found and centred
   const context = fit(canvas);
   if (!photo) return;
   const { left, top, width, height } = reading?.placement ?? middleOf(photo, model ? shape.cols / shape.rows : 1);
@@ -42,12 +42,7 @@ function middleOf(photo: Photo, proportions: number): Placement {
   return { left: (columns - width) / 2, top: (rows - height) / 2, width, height };
 }
 
-/** Draws a digit model's prepared image: ink, found and centred. */
-function drawInput(canvas: HTMLCanvasElement, input: Float32Array, shape: Shape, dark: boolean): void {
-  paint(canvas, shape.rows, shape.cols, (row, col) => tone(input[row * shape.cols + col], dark));
-}
-
-export const chosenObject = ({ reading, object }: OwnState) => (object === undefined ? undefined : reading?.objects?.[object]);
+const chosenObject = ({ reading, object }: OwnState) => (object === undefined ? undefined : reading?.objects?.[object]);
 
 /** The chosen map over the grid, in row order. */
 function chosenMap(state: OwnState): Float32Array | undefined {
@@ -194,7 +189,7 @@ export function drawClasses(
   const headless = model?.config.classes === 0;
   const classes = reading?.classes ?? [];
   if (reading?.objects) drawObjects(list, state, choose);
-  else list.replaceChildren(...classes.map(({ label, p }, index) => classRow(label, p, answer(p, state), index === 0)));
+  else list.replaceChildren(...classes.map(({ label, p }, index) => rowFor(label, p, index === 0, partsOf(label, answer(p, state)))));
   list.classList.toggle("doubt", model?.config.untrained === true || reading?.uncertain === true);
   canvas.hidden = !headless || !reading;
   if (headless && reading) drawSimilarity(canvas, state);
@@ -232,8 +227,6 @@ export const answer = (p: number, { model }: OwnState): string => (hasValues(mod
 const hasValues = (model: OwnState["model"]) => model?.config.problem_type === "regression";
 
 const partsOf = (label: string, text: string) => [h("b", {}, label), h("i"), h("span", {}, text)];
-
-const classRow = (label: string, p: number, text: string, best: boolean) => rowFor(label, p, best, partsOf(label, text));
 
 function rowFor(label: string, p: number, best: boolean, parts: HTMLElement[]): HTMLElement {
   const row = h("li", { className: best ? "best" : "", data: { label, p: String(p) } }, ...parts);

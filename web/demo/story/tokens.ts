@@ -1,6 +1,6 @@
 /** Names of tokens, and the picture of what the model sees. */
 import type { Classification } from "vitrine";
-import { paint, tone } from "../colour.ts";
+import { paintInk } from "../colour.ts";
 import type { Shape } from "../pixels.ts";
 import type { Texts } from "../texts/en.ts";
 import { h } from "../dom.ts";
@@ -49,6 +49,6 @@ export function inkOf({ result: { input }, shape: { cols, patchRows, patchCols, 
 /** The model's image in the theme's ink, one canvas pixel each. Heat is laid over it. */
 export function paperOf({ result, shape: { rows, cols }, dark }: Pick<Scene, "shape" | "dark"> & { result: Classification }): HTMLCanvasElement {
   const canvas = h("canvas");
-  paint(canvas, rows, cols, (row, col) => tone(result.input[row * cols + col]!, dark));
+  paintInk(canvas, result.input, rows, cols, dark);
   return canvas;
 }

@@ -1,11 +1,12 @@
 /** The image, whose grid of patches lifts off. Pointer and arrow keys choose a patch. */
-import { accent, css, paint, tone } from "../../../colour.ts";
+import { accent, css } from "../../../colour.ts";
 import { scaled } from "../../../figure/canvas.ts";
 import { choosePatch } from "../../../figure/cells.ts";
 import { h } from "../../../dom.ts";
 import { animate } from "../../../figure/motion.ts";
 import { saveable } from "../../../figure/parts.ts";
 import type { Scene } from "../../scene.ts";
+import { paperOf } from "../../tokens.ts";
 import type { Words } from "./texts/en.ts";
 
 const SIDE = 280; // CSS pixels
@@ -54,12 +55,9 @@ function whenSeen(canvas: HTMLElement, play: () => void): void {
   observer.observe(canvas);
 }
 
-const image = document.createElement("canvas");
-
 /** `lift` 0: one image. 1: its patches are apart and float above the paper. */
-function paintLift(canvas: HTMLCanvasElement, { result, shape, patch, dark }: Scene, lift: number): void {
-  const { rows, cols, gridRows, gridCols, patchRows, patchCols } = shape;
-  paint(image, rows, cols, (row, column) => tone(result.input[row * cols + column]!, dark));
+function paintLift(canvas: HTMLCanvasElement, scene: Scene, lift: number): void {
+  const { patch, dark, shape: { gridRows, gridCols, patchRows, patchCols } } = scene, image = paperOf(scene);
   const context = scaled(canvas, SIDE, SIDE);
   context.imageSmoothingEnabled = false;
   const [width, height] = [SIDE / gridCols, SIDE / gridRows];

@@ -1,5 +1,5 @@
 /** An image cut into patches. The visitor may swap them, by pointer or by keys. */
-import { accent, css, paint, tone } from "../../../colour.ts";
+import { accent, css, paintInk } from "../../../colour.ts";
 import { ARROWS, h } from "../../../dom.ts";
 import { scaled } from "../../../figure/canvas.ts";
 import { spotAt } from "../../../figure/cells.ts";
@@ -75,7 +75,7 @@ export function buildBoard(events?: BoardEvents) {
       const before = shown?.order, { image, order, shape: { rows, cols }, dark } = next;
       const moved = before?.length === order.length && order.some((patch, i) => patch !== before[i]);
       shown = next;
-      paint(ink, rows, cols, (row, col) => tone(image[row * cols + col]!, dark));
+      paintInk(ink, image, rows, cols, dark);
       if (!moved || drag) return draw();
       land();
       from = new Map(before.map((patch, place) => [patch, place]));

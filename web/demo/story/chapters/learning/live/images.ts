@@ -1,7 +1,7 @@
 /** Where the images come from: MNIST, or files of the visitor's own, which stay in the tab. */
 import address from "virtual:mnist-digits"; // see web/demo/mnist.mjs
 import { COUNTS, PIXELS, unpackDigits } from "../../../../../base/digits.mjs";
-import { chips, h } from "../../../../dom.ts";
+import { chips, h, onChosen } from "../../../../dom.ts";
 import { inWords } from "../../../../remedy.ts";
 import { once } from "../../../../once.ts";
 import { bytesOf } from "../../../bytes.ts";
@@ -63,11 +63,7 @@ export function buildImages(words: Words["live"], column: () => Pick<Column, "sa
   };
   const picks = KINDS.map((kind) => {
     const input = h("input", { type: "file", id: `live-${kind}`, multiple: true, webkitdirectory: kind === "folder" });
-    input.addEventListener("change", () => {
-      const files = [...input.files!];
-      input.value = ""; // so that the same files can be chosen again
-      if (files.length > 0) void read(kind, files);
-    });
+    onChosen(input, (files) => void read(kind, files));
     return h("label", { hidden: true, data: { kind } }, words.pick[kind], input);
   });
   const how = h("p", { hidden: true }, words.shrunk);
