@@ -15,17 +15,31 @@ export function spotAt({ clientX, clientY }: MouseEvent, picture: Element, rows:
 export const nearestCell = ([row, column]: Cell, rows: number, columns: number): Cell =>
   [Math.max(0, Math.min(rows - 1, Math.floor(row))), Math.max(0, Math.min(columns - 1, Math.floor(column)))];
 
+/** Calls `take` where a pointer is, and where it presses. A finger only taps, because its swipe scrolls the page. */
+export function onPointer(figure: HTMLElement | SVGElement, take: (event: MouseEvent) => void): void {
+  for (const type of ["pointerdown", "pointermove"] as const)
+    figure.addEventListener(type, (event) => (event as PointerEvent).pointerType === "touch" || take(event as PointerEvent));
+  figure.addEventListener("click", (event) => take(event as MouseEvent));
+}
+
+/** Calls `take` with the way of an arrow key. Where it returns false, the key scrolls the page. */
+export function onArrows(figure: HTMLElement | SVGElement, take: (rows: number, columns: number) => unknown): void {
+  figure.addEventListener("keydown", (event) => {
+    const step = ARROWS[(event as KeyboardEvent).key];
+    if (step && take(...step) !== false) event.preventDefault();
+  });
+}
+
 /** Makes elements one stop of the Tab key. Arrow keys go from one to the next; `columns` are in a row. */
 export function oneStop(elements: readonly HTMLElement[], columns = elements.length): void {
   const stop = (at: number) => elements.forEach((each, i) => (each.tabIndex = i === at ? 0 : -1));
   stop(0);
   elements.forEach((element, at) => {
     element.addEventListener("focus", () => stop(at));
-    element.addEventListener("keydown", (event) => {
-      const step = ARROWS[event.key], next = step && elements[at + step[0] * columns + step[1]];
-      if (!next) return;
-      event.preventDefault();
-      next.focus();
+    onArrows(element, (down, across) => {
+      const next = elements[at + down * columns + across];
+      next?.focus();
+      return next !== undefined;
     });
   });
 }
@@ -41,19 +55,10 @@ export function choosePatch(
     const { gridRows, gridCols } = shapeOf(state.model?.config, imageSize());
     return [gridRows, gridCols] as const;
   };
-  const point = (event: MouseEvent, pressed: boolean) =>
-    choose(...nearestCell(spotAt(event, canvas, ...size()), ...size()), pressed);
-  // A finger chooses by a tap, which comes as `click`. A finger's swipe scrolls the page.
-  const hover = (event: PointerEvent) => {
-    if (event.pointerType !== "touch") point(event, event.buttons > 0);
-  };
-  canvas.addEventListener("pointerdown", hover);
-  canvas.addEventListener("pointermove", hover);
-  canvas.addEventListener("click", (event) => point(event, true));
-  canvas.addEventListener("keydown", (event) => {
-    const step = ARROWS[event.key], [row, col] = state.view.patch;
-    if (!step) return;
-    event.preventDefault();
-    choose(...nearestCell([row + step[0], col + step[1]], ...size()), true);
+  onPointer(canvas, (event) =>
+    choose(...nearestCell(spotAt(event, canvas, ...size()), ...size()), event.type === "click" || event.buttons > 0));
+  onArrows(canvas, (down, across) => {
+    const [row, col] = state.view.patch;
+    choose(...nearestCell([row + down, col + across], ...size()), true);
   });
 }

@@ -11,6 +11,7 @@ import { drawNotice, size } from "../status.ts";
 import type { Texts } from "../texts/en.ts";
 import { onLanguage, words } from "../texts/words.ts";
 import { followLook } from "../theme.ts";
+import { bytesOf } from "../story/bytes.ts";
 import { type Asked, askedBy, fieldFor, plain, showTold, toldBy } from "./asked.ts";
 import { loadCheckpoint, PIXELS, type Loaded } from "./checkpoint.ts";
 import { allIn, chosen, type Found, type Given, misfit, sortOut } from "./files.ts";
@@ -191,9 +192,7 @@ async function beginOurs({ id, url, bytes }: ModelFile): Promise<void> {
   const turn = ++turns;
   state.progress = { wanted: { files: [], pixels: "" }, loaded: 0, total: bytes };
   try {
-    const answer = await fetch(new URL(url, document.baseURI));
-    if (!answer.ok) throw new Error(words.trouble.answered(String(answer.status)));
-    const file = new File([await answer.blob()], `${id}.safetensors`);
+    const file = new File([await bytesOf(url, id)], `${id}.safetensors`);
     if (turn === turns) begin([file]);
   } catch (error) {
     if (turn !== turns) return;

@@ -3,9 +3,9 @@ import type { Classification } from "vitrine";
 import { accent, css, cssTint, paintScale, tone } from "../colour.ts";
 import { type Colour, heat, mix, place, type Range, type Scale, within } from "../../base/heat.ts";
 import { sized } from "../figure/canvas.ts";
-import { spotAt } from "../figure/cells.ts";
+import { onArrows, onPointer, spotAt } from "../figure/cells.ts";
 import { percent, percentage, rough } from "../texts/words.ts";
-import { ARROWS, h, write } from "../dom.ts";
+import { h, write } from "../dom.ts";
 import { saveable } from "../figure/parts.ts";
 import type { Scene, Story } from "./scene.ts";
 import { paperOf, patchIn } from "./tokens.ts";
@@ -134,28 +134,23 @@ export function buildGrid({ texts: { grid: texts, story: common } }: Story, opti
     if (pressed) choose?.(row, column);
     else point?.(row, column);
   };
-  const follow = (event: MouseEvent, pressed: boolean) => {
-    const { rows = 0, columns = 0 } = shown ?? {}, [row, column] = spotAt(event, canvas, rows, columns);
-    move(Math.floor(row), Math.floor(column), pressed);
-  };
   const leave = () => {
     cursor = undefined;
     if (shown) draw(shown);
   };
-  canvas.addEventListener("pointermove", (event) => {
-    if (event.pointerType !== "touch") follow(event, false);
+  onPointer(canvas, (event) => {
+    const { rows = 0, columns = 0 } = shown ?? {}, [row, column] = spotAt(event, canvas, rows, columns);
+    move(Math.floor(row), Math.floor(column), event.type === "click");
   });
-  canvas.addEventListener("click", (event) => follow(event, true));
   for (const away of ["pointerleave", "blur"]) canvas.addEventListener(away, leave);
   // A screen reader hears a cell only while someone moves among the cells, not whenever they are drawn again.
   canvas.addEventListener("focus", () => (words.ariaLive = "polite"));
   canvas.addEventListener("blur", () => (words.ariaLive = "off"));
+  onArrows(canvas, (down, across) => move(cursor ? cursor[0] + down : 0, cursor ? cursor[1] + across : 0, false));
   canvas.addEventListener("keydown", (event) => {
-    const step = ARROWS[event.key], [row, column] = cursor ?? [0, 0];
-    if (step) move(cursor ? row + step[0] : 0, cursor ? column + step[1] : 0, false);
-    else if (event.key === "Enter" || event.key === " ") move(row, column, true);
-    else return;
+    if (event.key !== "Enter" && event.key !== " ") return;
     event.preventDefault();
+    move(...(cursor ?? [0, 0] as const), true);
   });
   return { root, canvas, draw };
 }

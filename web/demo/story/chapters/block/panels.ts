@@ -1,5 +1,6 @@
 /** What a box of the road holds: its words, shapes and formula, and its numbers. */
 import { h, write } from "../../../dom.ts";
+import { nearestCell, onArrows, spotAt } from "../../../figure/cells.ts";
 import { saveable, set, svg } from "../../../figure/parts.ts";
 import { decimal, number } from "../../../texts/words.ts";
 import { formula, over, root, row, sub, sup } from "../../formula.ts";
@@ -79,16 +80,11 @@ function buildMlp(words: Words): Panel {
     chosen = Math.max(0, Math.min(units - 1, unit));
     draw();
   };
-  grid.addEventListener("click", ({ clientX, clientY }) => {
-    const { left, top, width } = grid.getBoundingClientRect(), size = width / columns;
-    pick(Math.floor((clientY - top) / size) * columns + Math.floor((clientX - left) / size));
+  grid.addEventListener("click", (event) => {
+    const rows = Math.ceil(units / columns), [row, column] = nearestCell(spotAt(event, grid, rows, columns), rows, columns);
+    pick(row * columns + column);
   });
-  grid.addEventListener("keydown", (event) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns }[event.key];
-    if (step === undefined) return;
-    event.preventDefault();
-    pick(shown + step);
-  });
+  onArrows(grid, (down, across) => pick(shown + down * columns + across));
   const draw = repeatable(({ scene: { config, dark }, answers, inside }: Way) => {
     const { width, mlp_width } = config, activation = ACTIVATIONS[config.activation];
     if (!inside) return write(text, words.loading);

@@ -3,6 +3,7 @@ import { heat, place, type Scale } from "../../../../base/heat.ts";
 import { accent, css, cssTint } from "../../../colour.ts";
 import { h, write } from "../../../dom.ts";
 import { sized } from "../../../figure/canvas.ts";
+import { onPointer } from "../../../figure/cells.ts";
 import { saveable } from "../../../figure/parts.ts";
 import { number, percent } from "../../../texts/words.ts";
 import { signedColour, signedScale } from "../../grid.ts";
@@ -44,14 +45,10 @@ export function buildStrip(words: Words, point: (token: number) => void) {
     const { scrollLeft, clientWidth } = scroll, x = left(chosen);
     if (x < scrollLeft + CELL || x + 2 * CELL > scrollLeft + clientWidth) scroll.scrollLeft = x - clientWidth / 2;
   };
-  const follow = ({ offsetX }: MouseEvent) => {
+  onPointer(canvas, ({ offsetX }) => {
     const token = Math.floor((offsetX - LEFT) / CELL);
     if (token >= 0 && token < count) point(token);
-  };
-  canvas.addEventListener("pointermove", (event) => {
-    if (event.pointerType !== "touch") follow(event);
   });
-  canvas.addEventListener("click", follow);
   canvas.addEventListener("keydown", (event) => {
     const next = {
       ArrowLeft: chosen - 1, ArrowDown: chosen - 1, ArrowRight: chosen + 1, ArrowUp: chosen + 1, Home: 0, End: count - 1,

@@ -11,10 +11,9 @@ import { fold, whenOpen } from "../../prose.ts";
 import type { Build, Story } from "../../scene.ts";
 import { coalesce } from "../../work.ts";
 import { buildOrder } from "./order.ts";
-import { continuing, search, writtenIn } from "./search.ts";
+import { buildTree, continuing, search, writtenIn } from "./beams.ts";
 import { buildSteps } from "./steps.ts";
 import type { Words } from "./texts/en.ts";
-import { buildTree } from "./tree.ts";
 import type { Written } from "./view.ts";
 
 const BEAMS = 3;
