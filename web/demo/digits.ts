@@ -4,7 +4,7 @@ import { drawingOf } from "./ink.ts";
 import { isLongInComing } from "./line.ts";
 import { addressOf, choiceIn, type ModelFile } from "./models.ts";
 import { onPad } from "./photo.ts";
-import { buildReader, type Loading, type Reader, takeAnswer } from "./reader.ts";
+import { buildReader, type Loading, takeAnswer } from "./reader.ts";
 import { inWords, unlessBlank } from "./remedy.ts";
 import type { Reading, State } from "./state.ts";
 import { words } from "./texts/words.ts";
@@ -19,7 +19,7 @@ interface Page {
   refused(error: VitError): void;
 }
 
-export function buildDigitReader(state: State, { redraw, fit, answered, refused }: Page): Reader<ModelFile> {
+export function buildDigitReader(state: State, { redraw, fit, answered, refused }: Page) {
   /** Without the model, nothing is read until a retry. */
   function stop(what: "stopped" | "notLoaded", error: unknown, choice = choiceIn(location.href)): void {
     state.model?.dispose();

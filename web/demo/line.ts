@@ -5,12 +5,6 @@ const LONG_SECONDS = 6;
 /** The time of a smaller file says little about the line's speed. */
 const LEAST_BYTES = 10_000;
 
-/** Only Chromium has it. */
-interface Connection {
-  saveData?: boolean;
-  effectiveType?: string;
-}
-
 /** Whether a file will take long. False for stored files, and where nothing is known. */
 export async function isLongInComing(url: string, bytes: number): Promise<boolean> {
   if (navigator.onLine && !saysSlow() && bytes / bytesPerSecond() < LONG_SECONDS) return false;
@@ -22,7 +16,7 @@ export async function isLongInComing(url: string, bytes: number): Promise<boolea
 }
 
 function saysSlow(): boolean {
-  const { connection } = navigator as { connection?: Connection };
+  const { connection } = navigator as { connection?: { saveData?: boolean; effectiveType?: string } }; // only Chromium has it
   if (!connection) return false;
   const { saveData = false, effectiveType = "4g" } = connection;
   return saveData || effectiveType !== "4g";

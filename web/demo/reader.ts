@@ -66,18 +66,7 @@ interface Tab<Wanted, Loaded, Reading> {
   redraw(): void;
 }
 
-export interface Reader<Wanted> {
-  /** Loads a model. The old model stays until the new one has loaded. */
-  load(wanted: Wanted): Promise<void>;
-  readonly isLoading: boolean;
-  /** Reads what has changed. Only one reading runs at a time; the next frame asks again. */
-  readOn(): Promise<void>;
-}
-
-export function buildReader<Wanted, Loaded extends { model: Vit }, Reading>(
-  store: Store<Reading, Wanted>,
-  tab: Tab<Wanted, Loaded, Reading>,
-): Reader<Wanted> {
+export function buildReader<Wanted, Loaded extends { model: Vit }, Reading>(store: Store<Reading, Wanted>, tab: Tab<Wanted, Loaded, Reading>) {
   let loading: AbortController | undefined;
 
   function take(loaded: Loaded): void {
@@ -87,6 +76,7 @@ export function buildReader<Wanted, Loaded extends { model: Vit }, Reading>(
     tab.redraw();
   }
 
+  /** Loads a model. The old model stays until the new one has loaded. */
   async function load(wanted: Wanted): Promise<void> {
     loading?.abort();
     const turn = (loading = new AbortController());
@@ -113,6 +103,7 @@ export function buildReader<Wanted, Loaded extends { model: Vit }, Reading>(
     tab.redraw();
   }
 
+  /** Reads what has changed. Only one reading runs at a time; the next frame asks again. */
   async function readOn(): Promise<void> {
     const { version, model, phase } = store;
     if (!model || phase === "reading" || !tab.isStale()) return;

@@ -36,8 +36,9 @@ function request<Value>(mode: IDBTransactionMode, ask: (store: IDBObjectStore) =
 }
 
 export class Shelves {
-  #now: Shelf = { examples: [] };
-  readonly #past: Shelf[] = [];
+  now: Shelf = { examples: [] };
+  /** What undo returns to. */
+  readonly past: Shelf[] = [];
   #writing: Promise<unknown> = Promise.resolve();
   readonly #changed: () => void;
   /** Whether this browser keeps the shelf. Unknown until it has tried. */
@@ -51,26 +52,18 @@ export class Shelves {
     this.restored = this.#restore();
   }
 
-  get now(): Shelf {
-    return this.#now;
-  }
-
-  get canUndo(): boolean {
-    return this.#past.length > 0;
-  }
-
   change(next: Shelf): void {
-    this.#past.push(this.#now);
+    this.past.push(this.now);
     this.#put(next);
   }
 
   undo(): void {
-    const before = this.#past.pop();
+    const before = this.past.pop();
     if (before) this.#put(before);
   }
 
   #put(next: Shelf): void {
-    this.#now = next;
+    this.now = next;
     this.#changed();
     this.#writing = this.#writing.then(() => this.#write(next));
   }
@@ -88,8 +81,8 @@ export class Shelves {
   async #restore(): Promise<void> {
     const kept = await request<Kept | undefined>("readonly", (store) => store.get(KEY)).catch(() => undefined);
     const examples = kept && (kept.examples === "" ? [] : unpackExamples(kept.examples));
-    if (!examples || this.canUndo || this.#now.examples.length > 0) return;
-    this.#now = { ...kept, examples };
+    if (!examples || this.past.length > 0) return;
+    this.now = { ...kept, examples };
     this.kept = true;
   }
 }

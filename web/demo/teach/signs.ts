@@ -68,7 +68,7 @@ export function buildSigns(texts: Texts["teachIt"], shelves: Shelves, { another,
       again.hidden = !changed;
       save.ariaDisabled = String(!taught);
       copy.ariaDisabled = String(examples.length === 0);
-      undo.hidden = !shelves.canUndo;
+      undo.hidden = shelves.past.length === 0;
       forget.ariaDisabled = String(examples.length === 0 && !taught);
       kept.textContent = changed && taught ? texts.changed
         : shelves.kept === undefined || (examples.length === 0 && !taught) ? "" : shelves.kept ? texts.kept : texts.notKept;

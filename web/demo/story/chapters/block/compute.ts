@@ -5,17 +5,8 @@ import type { Weights } from "../../weights.ts";
 
 type Numbers = Float32Array | Float64Array;
 
-export interface Normed {
-  x: Numbers;
-  mean: number;
-  spread: number;
-  gain: Numbers;
-  bias: Numbers;
-  y: Float64Array;
-}
-
 /** Ba et al., arXiv:1607.06450, section 3. */
-function normed(x: Numbers, gain: Numbers, bias: Numbers, epsilon: number): Normed {
+function normed(x: Numbers, gain: Numbers, bias: Numbers, epsilon: number) {
   let mean = 0, variance = 0;
   for (const value of x) mean += value / x.length;
   for (const value of x) variance += (value - mean) ** 2 / x.length;
@@ -44,17 +35,13 @@ export const ACTIVATIONS: Record<VitConfig["activation"], { name: string; of(x: 
   silu: { name: "SiLU", of: (x) => x / (1 + Math.exp(-x)) },
 };
 
-export interface Inside {
-  norms: [Normed, Normed];
-  /** What attention reads. */
-  input: Numbers;
-  hidden: Float64Array; // (M), before the activation
-  active: Float64Array; // (M), as the second layer reads it
-  mlp: Float64Array; // (D): what is added, layer scale included
-}
+export type Inside = ReturnType<typeof insideOf>;
 
-/** `before` is the token before the block, `attention` what attention adds to it. */
-export function insideOf(config: Readonly<VitConfig>, weights: Weights, layer: number, before: Float32Array, attention: Float32Array): Inside {
+/**
+ * `before` is the token before the block, `attention` what attention adds to it. Returns both norms; what attention reads;
+ * the hidden units (M) before the activation and as the second layer reads them; what the MLP adds (D), layer scale included.
+ */
+export function insideOf(config: Readonly<VitConfig>, weights: Weights, layer: number, before: Float32Array, attention: Float32Array) {
   const of = (name: string) => weights(`blocks.${layer}.${name}`), pre = config.norm === "pre";
   const norm = (which: number, x: Numbers) => normed(x, of(`norm${which}.weight`)!, of(`norm${which}.bias`)!, config.norm_eps);
   const plus = (x: Numbers, more: Numbers) => Float64Array.from(more, (value, i) => value + (config.residual ? x[i]! : 0));
@@ -66,7 +53,7 @@ export function insideOf(config: Readonly<VitConfig>, weights: Weights, layer: n
   const acts = hidden.map((value, i) => ACTIVATIONS[config.activation].of(value) * (values[i] ?? 1));
   const active = gain ? normed(acts, gain, of("mlp.norm.bias")!, config.norm_eps).y : acts;
   const mlp = linear(active, of("mlp.fc2.weight")!, of("mlp.fc2.bias")).map((value, i) => value * (scale?.[i] ?? 1));
-  return { norms: [first, second ?? norm(2, plus(token, mlp))], input: pre ? first.y : before, hidden, active, mlp };
+  return { norms: [first, second ?? norm(2, plus(token, mlp))] as const, input: pre ? first.y : before, hidden, active, mlp };
 }
 
 /** One number of a head's query, key or value (0, 1, 2) as a product: the inputs, a row of the matrix, its bias. */

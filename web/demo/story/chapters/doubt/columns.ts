@@ -5,20 +5,11 @@ import { atLeastAThousandth, decimal, number, percent } from "../../../texts/wor
 import { largest } from "../../vectors.ts";
 import type { Words } from "./texts/en.ts";
 
-interface Steps {
-  scaled: number[]; // logits ÷ temperature
-  powers: number[]; // e to the power of scaled − its largest, so that the largest power is 1
-  sum: number;
-  doubt: number;
-  shares: number[]; // powers ÷ sum · (1 − doubt): the probabilities
-  best: number; // the first of the most probable classes
-}
-
-/** Softmax with a temperature above 0: Guo et al., arXiv:1706.04599, section 4.2. The classes share what `doubt` leaves. */
-export function softmax(logits: readonly number[], temperature: number, doubt = 0): Steps {
+/** Softmax with a temperature above 0, step by step: Guo et al., arXiv:1706.04599, section 4.2. The classes share what `doubt` leaves. */
+export function softmax(logits: readonly number[], temperature: number, doubt = 0) {
   const scaled = logits.map((logit) => logit / temperature);
   const most = Math.max(...scaled);
-  const powers = scaled.map((value) => Math.exp(value - most));
+  const powers = scaled.map((value) => Math.exp(value - most)); // the largest is 1
   const sum = powers.reduce((a, b) => a + b, 0);
   const shares = powers.map((power) => ((1 - doubt) * power) / sum);
   return { scaled, powers, sum, doubt, shares, best: largest(shares) };
@@ -52,7 +43,7 @@ export function buildColumns(labels: readonly string[], words: Words["softmax"],
   return {
     root: h("div", { className: "grid-scroll" }, buildTable(words.table, headings, [columns, row("logit"), row("share")], "softmax")),
     steps: h("div", {}, h("div", { className: "grid-scroll", tabIndex: 0, role: "region", ariaLabel: words.steps }, buildTable(words.steps, [...headings, words.sum], [row("scaled"), row("power")], "softmax")), sums, h("p", {}, words.largest)),
-    draw(logits: readonly number[], { scaled, powers, sum, doubt, shares, best }: Steps): void {
+    draw(logits: readonly number[], { scaled, powers, sum, doubt, shares, best }: ReturnType<typeof softmax>): void {
       const reach = Math.ceil(Math.max(LEAST_REACH, ...logits.map(Math.abs)));
       const fill = (name: keyof typeof cells, all: string[]) => cells[name].forEach((cell, column) => {
         write(cell.firstChild!, all[column]!);

@@ -43,33 +43,27 @@ export interface Sample {
 
 export function buildSweep(story: Story) {
   const read = new Map<number, Sample>(), followWork = follower();
-  let way: Way = { spots: [], length: 0 }, lengths: number[] = [], last: Scene | undefined;
-  let turn = 0; // of a drawing and a model
-  return {
-    get way() {
-      return way;
-    },
-    get lengths() {
-      return lengths;
-    },
+  let last: Scene | undefined, turn = 0; // of a drawing and a model
+  const made = {
+    way: { spots: [], length: 0 } as Way,
+    lengths: [] as number[],
     /** What is read so far, in the order of time. */
     get samples() {
-      return lengths.map((at) => read.get(at)).filter((sample) => sample !== undefined);
+      return made.lengths.map((at) => read.get(at)).filter((sample) => sample !== undefined);
     },
     /** Follows a scene. `changed` is called from time to time, and at the end. */
     follow(scene: Scene, changed: () => void): void {
       if (last?.result === scene.result) return;
       const isOther = last?.model !== scene.model;
       last = scene;
-      const now = wayOf(scene.strokes);
+      const now = wayOf(scene.strokes), { way } = made;
       if (isOther || !goesOn(now, way)) read.clear();
       read.delete(way.length); // the whole drawing of then is a moment of no even step
-      way = now;
-      lengths = moments(way.length);
+      Object.assign(made, { way: now, lengths: moments(now.length) });
       // A photo has a result of its own, and the strokes are an example.
-      if (!scene.photo) read.set(way.length, sampleOf(way.length, scene, scene.result));
+      if (!scene.photo) read.set(now.length, sampleOf(now.length, scene, scene.result));
       void followWork(++turn, async (next) => {
-        for (const at of coarseFirst(lengths).filter((at) => !read.has(at))) {
+        for (const at of coarseFirst(made.lengths).filter((at) => !read.has(at))) {
           const result = await story.classify({ ...scene, photo: undefined, strokes: cut(now, at), unfinished: at < now.length });
           if (!(await next())) return false;
           read.set(at, sampleOf(at, scene, result));
@@ -78,6 +72,7 @@ export function buildSweep(story: Story) {
       }, changed);
     },
   };
+  return made;
 }
 
 function sampleOf(at: number, scene: Scene, result?: Classification): Sample {

@@ -135,17 +135,13 @@ type Answers = ReturnType<typeof buildAnswers>;
 /** What every snapshot reads in one drawing (K, snapshots): each class's probability at each stop. Until it is read, a stop has zeros. */
 function buildAnswers(story: Story, classes: number, count: number) {
   const p = new Float32Array(classes * count), follow = follower();
-  let whole = false;
   /** A class's probability at every stop. */
   const row = (index: number) => p.subarray(index * count, (index + 1) * count);
   /** The class that a stop reads. */
   const at = (stop: number) => largest(Array.from({ length: classes }, (_, index) => row(index)[stop]!));
-  return {
+  const made = {
     p, row, at,
-    /** Whether all snapshots have read the drawing. */
-    get whole() {
-      return whole;
-    },
+    whole: false, // whether all snapshots have read the drawing
     /** The first stop from which on all read the same. */
     get settled() {
       let stop = count - 1;
@@ -154,16 +150,17 @@ function buildAnswers(story: Story, classes: number, count: number) {
     },
     /** Follows the drawing. Returns whether all have read it. */
     follow: (scene: Scene, changed: () => void) => follow(scene.version, async (next) => {
-      whole = false;
+      made.whole = false;
       p.fill(0);
       for (let stop = 0; stop < count; stop++) {
         const result = await story.classify(scene, {}, await snapshot(stop));
         if (!result || !(await next())) return false;
         for (const { index, p } of result.classes) row(index)[stop] = p;
       }
-      return (whole = true);
+      return (made.whole = true);
     }, changed),
   };
+  return made;
 }
 
 /** The second visit's matter: curves and filters. Its `draw` shows the stop that is chosen. */

@@ -130,12 +130,8 @@ interface Attended {
   sees(row: number, column: number): boolean;
 }
 
-/** Which tokens a mask leaves: `query` is the one that asks in cross attention. */
-interface Tokens {
-  tokens: number;
-  prefix: number;
-  query: number;
-}
+/** `query` is the token that asks in cross attention. */
+type Tokens = Record<"tokens" | "prefix" | "query", number>;
 
 const from = (first: number, end: number) => Array.from({ length: end - first }, (_, i) => first + i);
 

@@ -4,23 +4,19 @@ import { button, h, write } from "../../../dom.ts";
 import { buildTable, tableRow } from "../../../figure/parts.ts";
 import { decimal, number, percent } from "../../../texts/words.ts";
 import { buildGrid, paintGrid, signedScale } from "../../grid.ts";
-import type { Scene, Story } from "../../scene.ts";
+import type { Story } from "../../scene.ts";
 import { patchOfToken, tokenName } from "../../tokens.ts";
 import { largest } from "../../vectors.ts";
-import type { Answer } from "./head.ts";
+import type { Answer, Work } from "./head.ts";
 import type { Words } from "./texts/en.ts";
 
 type MapWords = Pick<Words, "head" | "headName" | "ofPrefix">;
 
 const CELL = 14;
 
-export interface HeadsView {
-  scene: Scene;
-  query: number; // the token's index
+interface HeadsView extends Pick<Work, "scene" | "query" | "paper" | "changed"> {
   answers: readonly Answer[]; // of each head
-  paper: CanvasImageSource;
   scale: Scale;
-  changed: boolean;
 }
 
 export function buildHeads(story: Story, own: Words) {

@@ -24,19 +24,11 @@ export function buildSearch({ search, searchWords: words }: Words): SVGSVGElemen
     ]));
 }
 
-interface Spread {
-  products: Float64Array; // (T,T): q·k
-  d: number;
-  /** Standard deviations. */
-  raw: number;
-  scaled: number;
-  /** The largest share of a query, the mean of all queries: as it is, and without the division. */
-  with: number;
-  without: number;
-}
-
-/** Why scores are divided by √d: how far one head's products spread, and what a softmax makes of them. */
-export function spreadOf({ result: { trace }, layer, head }: Scene): Spread {
+/**
+ * Why scores are divided by √d: how far one head's products q·k (T,T) spread, by their standard deviations, and what a
+ * softmax makes of them: the largest share of a query, the mean of all queries, with the division and without.
+ */
+export function spreadOf({ result: { trace }, layer, head }: Scene) {
   const scores = trace.scores(layer, head), tokens = Math.sqrt(scores.length);
   const queries = trace.queries(layer, head), keys = trace.keys(layer, head), d = queries.length / tokens;
   const products = Float64Array.from(scores, (_, i) => dot(rowOf(queries, Math.floor(i / tokens), d), rowOf(keys, i % tokens, d)));
@@ -68,7 +60,7 @@ export function buildSpread(words: Words) {
   const ends = [svg("text", { y: 2 * HEIGHT + 34 }), svg("text", { x: WIDTH / 2, y: 2 * HEIGHT + 34, "text-anchor": "middle" }, "0"), svg("text", { x: WIDTH, y: 2 * HEIGHT + 34, "text-anchor": "end" })];
   const root = svg("svg", { class: "spread", viewBox: `0 0 ${WIDTH} ${2 * HEIGHT + 38}`, role: "img", "aria-label": words.undivided },
     ...bars.flat(), ...names, ...ends);
-  const draw = ({ products, d }: Spread) => {
+  const draw = ({ products, d }: ReturnType<typeof spreadOf>) => {
     const most = products.reduce((top, value) => Math.max(top, Math.abs(value)), 0), label = words.rootFigure({ d });
     [1, 1 / Math.sqrt(d)].forEach((factor, at) => {
       const counts = new Float64Array(BINS);

@@ -7,13 +7,8 @@ import { type Choices, HIGHEST_RATE, headsFor, type PresetName, LOWEST_RATE, OFF
 
 type Name = keyof typeof texts.live.controls;
 
-export interface Panel {
-  readonly root: HTMLElement;
-  readonly choices: Choices;
-}
-
 /** `change` is called whenever a choice has changed. */
-export function buildPanel({ choices: kept }: Story, words: Words["live"], change: () => void): Panel {
+export function buildPanel({ choices: kept }: Story, words: Words["live"], change: () => void) {
   const kinds = Object.keys(PRESETS) as PresetName[];
   let choices: Choices = { ...PRESETS[kept.of("live-myvit") === "on" ? "myvit" : "ours"] };
   const list = (...options: HTMLOptionElement[]) => h("select", {}, ...options);
