@@ -8,9 +8,9 @@ import { inPadUnits } from "./ink.ts";
 import { buildLogits, drawLogits } from "./logits.ts";
 import { closerWords, drawLooks } from "./looks.ts";
 import { explain, scaleOfAll } from "./overlay.ts";
-import { drawPatches } from "./patches.ts";
 import { drawPicture, lookOf } from "./picture.ts";
-import { drawPixels, shapeOf } from "./pixels.ts";
+import { drawPatches, drawPixels, drawTokens } from "./journey.ts";
+import { shapeOf } from "./pixels.ts";
 import { drawShare, send } from "./send.ts";
 import { isBlank, type Reading, type State } from "./state.ts";
 import { size } from "./status.ts";
@@ -18,7 +18,6 @@ import { drawStem, fieldOf, mapsOf } from "./stem.ts";
 import { coalesce } from "./story/work.ts";
 import { listenToTakeaway } from "./takeaway.ts";
 import { decimal, percent, rough, words } from "./texts/words.ts";
-import { drawTokens } from "./tokens.ts";
 
 const canvas = (id: string) => element<HTMLCanvasElement>(id);
 

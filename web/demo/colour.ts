@@ -6,13 +6,16 @@ export const css = ([r, g, b]: Colour): string =>
 export const cssTint = ([r, g, b, a]: Tint): string =>
   `rgb(${Math.round(r)} ${Math.round(g)} ${Math.round(b)} / ${a.toFixed(3)})`;
 
+/** The colour of heat, from 0 to 1. */
+export const cssHeat = (part: number, dark: boolean): string => cssTint(heat(part, dark));
+
 /** Paints the colours from 0 to the scale's top, and a tick at uniform attention. */
 export function paintScale(canvas: HTMLCanvasElement, scale: Scale | undefined, dark: boolean): void {
   const context = canvas.getContext("2d")!;
   const { width, height } = canvas;
   context.clearRect(0, 0, width, height);
   for (let x = 0; x < width; x++) {
-    context.fillStyle = cssTint(heat(x / (width - 1), dark));
+    context.fillStyle = cssHeat(x / (width - 1), dark);
     context.fillRect(x, 0, 1, height);
   }
   if (!scale?.uniform) return;

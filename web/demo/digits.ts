@@ -5,7 +5,7 @@ import { isLongInComing } from "./line.ts";
 import { addressOf, choiceIn, type ModelFile } from "./models.ts";
 import { onPad } from "./photo.ts";
 import { buildReader, type Loading, takeAnswer } from "./reader.ts";
-import { inWords, unlessBlank } from "./remedy.ts";
+import { inWords, unlessBlank } from "./status.ts";
 import type { Reading, State } from "./state.ts";
 import { words } from "./texts/words.ts";
 

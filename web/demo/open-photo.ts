@@ -5,7 +5,7 @@ import { allIn, type Given, misfit, sortOut } from "./own/files.ts";
 import { openPhoto } from "./own/photo.ts";
 import { ownWords } from "./own/words.ts";
 import type { Photo } from "./photo.ts";
-import { inWords } from "./remedy.ts";
+import { inWords } from "./status.ts";
 import { words } from "./texts/words.ts";
 
 /** The longer side of the picture that is shown, in pixels. */

@@ -1,6 +1,6 @@
 import type { Attention, Placement } from "vitrine";
-import { accent, css, cssTint, tone } from "./colour.ts";
-import { heat, type Scale, scaleOf } from "../base/heat.ts";
+import { accent, css, cssHeat, tone } from "./colour.ts";
+import { type Scale, scaleOf } from "../base/heat.ts";
 import { shapeOf, type Shape } from "./pixels.ts";
 import type { State, View } from "./state.ts";
 import { percent, words } from "./texts/words.ts";
@@ -70,7 +70,7 @@ export function paintMap(context: CanvasRenderingContext2D, map: Float32Array, p
   context.globalAlpha = strength;
   map.forEach((value, at) => {
     cell(Math.floor(at / shape.gridCols), at % shape.gridCols, gap);
-    context.fillStyle = cssTint(heat(value / most, dark));
+    context.fillStyle = cssHeat(value / most, dark);
     context.fill();
   });
   context.globalAlpha = 1;

@@ -1,7 +1,4 @@
 import type { VitConfig } from "vitrine";
-import { accent, paint, tone } from "./colour.ts";
-import { mix } from "../base/heat.ts";
-import type { State } from "./state.ts";
 
 /** The sizes of the model's image, its patches and their grid. */
 export interface Shape {
@@ -26,18 +23,4 @@ export function shapeOf(config: Readonly<VitConfig> | undefined, size: readonly 
     gridRows: Math.floor((rows - patchRows) / down) + 1,
     gridCols: Math.floor((cols - patchCols) / across) + 1,
   };
-}
-
-export const isChosen = ({ view }: State, row: number, col: number): boolean =>
-  view.map === "patch" && view.patch[0] === row && view.patch[1] === col;
-
-/** Draws the image exactly as the model gets it. */
-export function drawPixels(canvas: HTMLCanvasElement, state: State): void {
-  const { rows, cols, patchRows, patchCols } = shapeOf(state.model?.config);
-  const input = state.reading?.result.input;
-  paint(canvas, rows, cols, (row, col) => {
-    const ink = tone(input?.[row * cols + col] ?? 0, state.dark);
-    const chosen = isChosen(state, Math.floor(row / patchRows), Math.floor(col / patchCols));
-    return chosen ? mix(ink, accent(state.dark), 0.45) : ink;
-  });
 }

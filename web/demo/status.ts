@@ -1,6 +1,7 @@
+/** What a tab says below its pad or its files, and how it says errors. */
+import { VitError } from "vitrine";
 import { button, h, write } from "./dom.ts";
 import { medianTime, type Notice, type Store } from "./reader.ts";
-import { withRemedy } from "./remedy.ts";
 import { decimal, words } from "./texts/words.ts";
 
 /** 1001080 → "1001 kB", 346000000 → "346 MB". */
@@ -72,3 +73,29 @@ export function showError(parent: HTMLElement, message: string, retry?: () => vo
 /** Says that a part of the page did not load. A reload tries again, and keeps the drawing. */
 export const showMissing = (parent: HTMLElement): void =>
   showError(parent, withRemedy(words.trouble.story), () => location.reload());
+
+/** What did not load, with advice for the visitor. */
+export const withRemedy = (what: string): string => words.trouble.remedied(what, words.trouble.remedy);
+
+/** An error's text for visitors: without addresses, and with advice. The package's own are English. */
+export function inWords(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (!isOfLine(error)) return error.message.replaceAll(/\bhttps?:\/\/\S*[^\s;,.)]/g, words.trouble.server);
+  const status = /expected 200 OK .* got (\d{3})/.exec(error.message)?.[1];
+  const what = status ? words.trouble.answered(status) : words.trouble.broken;
+  return withRemedy(what);
+}
+
+/** Undefined where the model found no ink. */
+export async function unlessBlank<Answer>(answer: PromiseLike<Answer>): Promise<Answer | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof VitError && error.code === "blank_image") return undefined;
+    throw error;
+  }
+}
+
+/** Whether the line or the host caused the error, so that trying again may help. */
+export const isOfLine = (error: unknown): boolean =>
+  error instanceof VitError && error.code === "network";

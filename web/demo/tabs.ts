@@ -3,8 +3,7 @@ import { element } from "./dom.ts";
 import { isolate } from "./offline/isolate.ts";
 import { once } from "./once.ts";
 import type { Given } from "./own/files.ts";
-import { withRemedy } from "./remedy.ts";
-import { showError } from "./status.ts";
+import { showError, withRemedy } from "./status.ts";
 import { loadSentences } from "./texts/language.ts";
 import { words } from "./texts/words.ts";
 

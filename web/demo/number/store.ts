@@ -5,7 +5,7 @@ import { inNextFrame } from "../dom.ts";
 import { drawingOf, type Stroke } from "../ink.ts";
 import type { ModelFile } from "../models.ts";
 import { buildReader, takeAnswer } from "../reader.ts";
-import { inWords, unlessBlank } from "../remedy.ts";
+import { inWords, unlessBlank } from "../status.ts";
 import { blankPad, type Pad, type Read } from "../state.ts";
 import { words } from "../texts/words.ts";
 import { ACROSS } from "./examples.ts";

@@ -1,6 +1,6 @@
 /** The second tab's pictures and words, drawn from its state. */
 import type { DetectedObject, Placement } from "vitrine";
-import { accent, css, cssTint, paint, paintInk } from "../colour.ts";
+import { accent, css, cssHeat, paint, paintInk } from "../colour.ts";
 import { h } from "../dom.ts";
 import { heat, place, type Scale, scaleOf } from "../../base/heat.ts";
 import { scaled } from "../figure/canvas.ts";
@@ -87,7 +87,7 @@ export function drawOverlay(canvas: HTMLCanvasElement, state: OwnState): Scale |
   map.forEach((value, patch) => {
     const [row, col] = [Math.floor(patch / gridCols), patch % gridCols];
     const [x, y] = [Math.round(col * width), Math.round(row * height)];
-    context.fillStyle = cssTint(heat(place(value, scale), state.dark));
+    context.fillStyle = cssHeat(place(value, scale), state.dark);
     context.fillRect(x, y, Math.round((col + 1) * width) - x, Math.round((row + 1) * height) - y);
   });
   context.globalAlpha = 1;

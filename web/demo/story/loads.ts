@@ -1,6 +1,5 @@
 /** A chapter's figures that need files: says that they load, or that they failed. */
-import { withRemedy } from "../remedy.ts";
-import { showError } from "../status.ts";
+import { showError, withRemedy } from "../status.ts";
 import { words } from "../texts/words.ts";
 import { h } from "../dom.ts";
 import { repeatable } from "./prose.ts";

@@ -1,7 +1,7 @@
 /** The model that tells the story: the plain one. A visitor may ask for the page's model instead, or for digits-stem if the page's is plain. */
 import { Vit } from "vitrine";
 import { MODELS, type ModelFile } from "../models.ts";
-import { inWords } from "../remedy.ts";
+import { inWords } from "../status.ts";
 import type { State } from "../state.ts";
 
 const PLAIN = MODELS[0]!, STEM = MODELS.find(({ id }) => id === "digits-stem")!;

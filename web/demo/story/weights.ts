@@ -1,6 +1,6 @@
 /** The weights of the story's model, from its file, because the API gives none. */
 import { readSafetensors } from "../../base/safetensors.mjs";
-import { inWords } from "../remedy.ts";
+import { inWords } from "../status.ts";
 import { write } from "../dom.ts";
 import { bytesOf } from "./bytes.ts";
 import type { Scene, Story } from "./scene.ts";

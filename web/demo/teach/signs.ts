@@ -3,7 +3,7 @@ import { button, h, onChosen } from "../dom.ts";
 import { SIGNS_FILE } from "../models.ts";
 import { pack } from "../pack.ts";
 import { download } from "../save.ts";
-import { inWords } from "../remedy.ts";
+import { inWords } from "../status.ts";
 import { showLink } from "../share.ts";
 import type { Texts } from "../texts/en.ts";
 import { words } from "../texts/words.ts";

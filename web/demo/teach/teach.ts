@@ -2,7 +2,7 @@
 import { element, h } from "../dom.ts";
 import { drawStroke, inPadUnits, type Stroke } from "../ink.ts";
 import { choiceIn, MODELS, type ModelFile, type Own, SIGNS } from "../models.ts";
-import { inWords } from "../remedy.ts";
+import { inWords } from "../status.ts";
 import type { State } from "../state.ts";
 import { en } from "../texts/en.ts";
 import { decimal, inLanguage, onLanguage } from "../texts/words.ts";

@@ -2,8 +2,7 @@
 import type { Classification } from "vitrine";
 import { button, h } from "../../../dom.ts";
 import { percent } from "../../../texts/words.ts";
-import { buildGuess } from "../../guess.ts";
-import { cite, fold } from "../../prose.ts";
+import { buildGuess, cite, fold } from "../../prose.ts";
 import type { Build, Scene } from "../../scene.ts";
 import { buildColumns, softmax } from "./columns.ts";
 import { buildStrokes } from "./strokes.ts";

@@ -1,6 +1,5 @@
 /** The attention matrix of the drawing, and that of its patches in another order: its rows and columns swap with them. */
-import { heat } from "../../../../base/heat.ts";
-import { accent, css, cssTint, tone } from "../../../colour.ts";
+import { accent, css, cssHeat, tone } from "../../../colour.ts";
 import { h, write } from "../../../dom.ts";
 import { scaled } from "../../../figure/canvas.ts";
 import { saveable } from "../../../figure/parts.ts";
@@ -42,7 +41,7 @@ function paintMatrix(canvas: HTMLCanvasElement, matrix: Float32Array, top: numbe
   context.fillRect(0, 0, T, T);
   matrix.forEach((value, i) => {
     if (value < top / 500) return; // as white as the paper
-    context.fillStyle = cssTint(heat(value / top, dark));
+    context.fillStyle = cssHeat(value / top, dark);
     context.fillRect(i % T, Math.floor(i / T), 1, 1);
   });
   context.lineWidth = 0.35;

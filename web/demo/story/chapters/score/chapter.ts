@@ -2,8 +2,7 @@
 import { lessMotion } from "../../../figure/motion.ts";
 import { h } from "../../../dom.ts";
 import { percent } from "../../../texts/words.ts";
-import { buildGuess } from "../../guess.ts";
-import { cite } from "../../prose.ts";
+import { buildGuess, cite } from "../../prose.ts";
 import type { Build, Scene } from "../../scene.ts";
 import { answerOf, answersOf, copyOf, headOf, isChanged, type List, LISTS, type Work } from "./head.ts";
 import { buildStacks } from "./numbers.ts";

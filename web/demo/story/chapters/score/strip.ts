@@ -1,6 +1,6 @@
 /** One query's row: a column for each token, with its score, its share and its value by that share. */
-import { heat, place, type Scale } from "../../../../base/heat.ts";
-import { accent, css, cssTint } from "../../../colour.ts";
+import { place, type Scale } from "../../../../base/heat.ts";
+import { accent, css, cssHeat } from "../../../colour.ts";
 import { h, write } from "../../../dom.ts";
 import { sized } from "../../../figure/canvas.ts";
 import { onPointer } from "../../../figure/cells.ts";
@@ -109,7 +109,7 @@ function paintRow(canvas: HTMLCanvasElement, row: Row, top: number, words: Words
   const heightOf = (share: number) => (share / scale.top) * SHARES;
   weights.forEach((weight, token) => {
     const tall = heightOf(weight) * progress.shares;
-    rect(cssTint(heat(place(weight, scale), dark)), left(token) + 1, floor - tall, CELL - 2, tall);
+    rect(cssHeat(place(weight, scale), dark), left(token) + 1, floor - tall, CELL - 2, tall);
   });
   const equal = Math.round(floor - heightOf(scale.uniform)); // the share that all would have if they were equal
   for (let x = LEFT; x < end; x += 6) rect(quiet, x, equal, 3, 1);

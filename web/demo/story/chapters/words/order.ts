@@ -1,6 +1,5 @@
 /** The order of looking: the number's ink, and below it where each written word looked, column by column of the patches. */
-import { cssTint } from "../../../colour.ts";
-import { heat } from "../../../../base/heat.ts";
+import { cssHeat } from "../../../colour.ts";
 import { h } from "../../../dom.ts";
 import { saveable, set, svg } from "../../../figure/parts.ts";
 import { middle, type Point, type Stroke } from "../../../ink.ts";
@@ -41,7 +40,7 @@ export function buildOrder(words: Words) {
         ...rows.flatMap(({ word, shares }, row) => [
           svg("text", { x: NAME - 8, y: top(row) + 14, "text-anchor": "end" }, word),
           ...Array.from(shares, (share, column) => svg("rect", {
-            x: NAME + column * step, y: top(row), width: step - 1, height: ROW - 1, rx: 2, fill: cssTint(heat(share / most, dark)), class: "share",
+            x: NAME + column * step, y: top(row), width: step - 1, height: ROW - 1, rx: 2, fill: cssHeat(share / most, dark), class: "share",
           })),
         ]),
         ...ways.map(({ from, to, back }) => svg("path", { class: back ? "way back" : "way", d: `M${from.cx} ${from.cy}L${to.cx} ${to.cy}` })),

@@ -1,7 +1,7 @@
 /** One run on the page: how far it is, what it has learnt, and its recipe. */
 import type { Epoch, Step } from "vitrine/train";
 import { h } from "../../../../dom.ts";
-import { inWords } from "../../../../remedy.ts";
+import { inWords } from "../../../../status.ts";
 import { download } from "../../../../save.ts";
 import { decimal, percentage } from "../../../../texts/words.ts";
 import { coalesce } from "../../../work.ts";

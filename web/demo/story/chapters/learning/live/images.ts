@@ -2,7 +2,7 @@
 import address from "virtual:mnist-digits"; // see web/demo/mnist.mjs
 import { COUNTS, PIXELS, unpackDigits } from "../../../../../base/digits.mjs";
 import { chips, h, onChosen } from "../../../../dom.ts";
-import { inWords } from "../../../../remedy.ts";
+import { inWords } from "../../../../status.ts";
 import { once } from "../../../../once.ts";
 import { bytesOf } from "../../../bytes.ts";
 import type { Words } from "../texts/en.ts";
