@@ -8,7 +8,6 @@ import { shapeOf } from "./pixels.ts";
 import type { State } from "./state.ts";
 import { words } from "./texts/words.ts";
 
-/** The state that the small maps are drawn from. */
 type MapsView = Pick<State, "dark"> & {
   model?: Pick<Vit, "config">;
   view: Omit<State["view"], "map"> & { map: string };

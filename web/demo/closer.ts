@@ -72,7 +72,6 @@ export function buildCloser(state: State, { redraw, chosen, say }: Page) {
     drawInk() {
       if (isOpen()) drawPicture(inPadUnits(canvas("overlaid")), state, lookOf(element("pad")));
     },
-    /** Fits choices and texts to the model and the language. */
     fit: () => state.model && fitCloser(state, redraw),
     share: () => send(element("share"), state, say),
   };
@@ -101,7 +100,6 @@ function drawCloser(state: State, open: boolean, stream: Stream | undefined): vo
   write(element("maps-max"), scale ? words.maps.common(percent(scale.top)) : "");
 }
 
-/** Writes the model's choices and facts in the page's language. */
 function fitCloser(state: State, redraw: () => void): void {
   const { view, model } = state, config = model!.config;
   const { rows, cols, patchRows, patchCols, gridRows, gridCols } = shapeOf(config);
@@ -136,7 +134,6 @@ function writeFact(name: string, text: string): void {
   for (const element of document.querySelectorAll(`[data-fact=${name}]`)) write(element, text);
 }
 
-/** Says how reliable the probabilities are. */
 function onCalibration({ temperature, uncertain_below }: Vit["config"]): string {
   const { calibration } = closerWords();
   const honest = temperature === 1 ? calibration.never : calibration.scaled(decimal(temperature, 2));

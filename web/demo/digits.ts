@@ -13,7 +13,6 @@ interface Page {
   redraw(): void;
   /** A model is there: the page's choices must fit it. */
   fit(): void;
-  /** A reading has come. */
   answered(): void;
   /** The photo on the pad cannot be read. */
   refused(error: VitError): void;

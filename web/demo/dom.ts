@@ -14,7 +14,6 @@ export function writeSign(element: HTMLElement, label: string, picture?: string)
   element.style.setProperty("--picture", picture ? `url(${picture})` : "none");
 }
 
-/** The way that each arrow key leads. */
 export const ARROWS: Readonly<Record<string, [rows: number, columns: number]>> =
   { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 

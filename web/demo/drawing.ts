@@ -10,7 +10,6 @@ import { words } from "./texts/words.ts";
 export type Drawing = ReturnType<typeof followDrawing>;
 
 interface Page extends Pick<PadEvents, "hover" | "choosable"> {
-  /** The drawing that the pad begins with. */
   opening: Stroke[];
   /** Keeps a drawing over a reload: see share.ts. */
   keep(drawing: () => Stroke[]): () => void;
@@ -88,7 +87,6 @@ export function followDrawing(state: Pad<unknown>, page: Page) {
       finished();
       replace({ strokes }, unfinished);
     },
-    /** Puts a photo in the drawing's place. */
     lay(photo: Photo) {
       remember();
       finished();

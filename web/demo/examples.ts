@@ -5,13 +5,10 @@ import type { Stroke } from "./ink.ts";
 import { words } from "./texts/words.ts";
 import { cut, wayOf } from "./way.ts";
 
-/** One drawing of each digit. */
 export const DIGITS = Array.from("0123456789", (digit) => OFFERED.find(({ label }) => label === digit)!);
 
-/** The drawing that the page opens with. */
 export const OPENING = DIGITS[3]!.strokes;
 
-/** Builds a button for each example. */
 export function buildExamples(parent: HTMLElement, examples: readonly { label: string; strokes: Stroke[] }[], choose: (strokes: Stroke[]) => void): void {
   parent.replaceChildren(...examples.map(({ label, strokes }) => {
     const title = words.pad.example(label);

@@ -16,7 +16,6 @@ const MOST_CHOICES = 64;
 const SIGNS = /^[\w.~%!'()*-]{1,16000}$/;
 const VIEW = /^(class|patch|rollout)\.(\d{1,4})\.(\d{1,4}|mean)\.(\d{1,4})\.(\d{1,4})$/;
 
-/** The view that the page begins with. */
 export function firstView(config: Readonly<VitConfig>): Omit<View, "strength"> {
   const { gridRows, gridCols } = shapeOf(config);
   return { map: "class", layer: config.depth - 1, head: "mean", patch: [gridRows >> 1, gridCols >> 1] };

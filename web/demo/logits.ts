@@ -20,7 +20,6 @@ export function buildBars(list: HTMLElement, labels: readonly string[], signs?: 
   }));
 }
 
-/** Builds a column for each class. */
 export const buildLogits = (columns: HTMLElement, labels: readonly string[]): void =>
   columns.replaceChildren(...labels.map((label) => h("span", { data: { label } }, h("i"))));
 
@@ -38,7 +37,6 @@ export function drawBars(list: HTMLElement, { reading }: State, best: number | u
   });
 }
 
-/** Draws the logits as columns up or down from zero. */
 export function drawLogits(columns: HTMLElement, { reading }: State): void {
   const logits = reading?.result.logits.slice(0, columns.children.length); // without that of doubt
   const top = logits?.reduce((most, value) => Math.max(most, Math.abs(value)), 1e-6) ?? 1;

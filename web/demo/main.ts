@@ -85,7 +85,6 @@ function answered(): void {
   announce(most ? `${said}. ${most}` : said);
 }
 
-/** Where most of the shown map is. */
 function mostShown(): string {
   const { attention } = state.reading?.result ?? {};
   return attention ? mostOf(heatMap(attention, state.view), attention.grid[1]) : "";
@@ -104,7 +103,6 @@ function say(text: string): void {
 
 // ---- The model and its choices ----------------------------------------------
 
-/** Fits the page's choices and texts to the model. */
 function fit(): void {
   const { config } = state.model!, { view, choice } = state;
   finished = !state.example;
@@ -133,7 +131,6 @@ select("model").addEventListener("change", () => {
   else withTeaching((teaching) => teaching.choose());
 });
 
-/** Says that a part of the page did not load. */
 const sayMissing = () => say(withRemedy(words.trouble.story));
 
 /** Loads the code of *Look closer* and *Share*: after the first prediction, or when one is pressed. */
@@ -180,7 +177,6 @@ const keyPen = listen(pad, drawing.hand);
 
 followTools(element, () => isOpen("draw"), drawing);
 
-/** Loads the code of lessons and of *My signs*. */
 const loadTeaching = once(async () => {
   const { buildTeaching } = await import("./teach/teach.ts");
   return (teaching = buildTeaching(state, { load: reader.load, redraw, say, draw: drawing.open, wipe: drawing.wipe }));

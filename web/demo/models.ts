@@ -7,7 +7,6 @@ import myvit from "../../weights/myvit.safetensors?url";
 
 declare const WEIGHTS_BYTES: Record<string, number>; // see vite.config.ts
 
-/** A model that the page can run. */
 export interface ModelFile {
   /** The model's name in the page's address: ?model=… */
   id: string;
@@ -40,13 +39,11 @@ export const MODELS: readonly ModelFile[] = [
   { id: "myvit", url: myvit, bytes: WEIGHTS_BYTES.myvit },
 ];
 
-/** The ids of all that can be chosen. */
 export const CHOICES: readonly string[] = [...MODELS.map(({ id }) => id), SIGNS];
 
 /** A model's name and, in the page's language, a word about it. */
 export const titleOf = (id: string): string => (words.models as Record<string, string>)[id] ?? id;
 
-/** The model that an address asks for. */
 export function choiceIn(address: string): ModelFile {
   const wanted = new URL(address).searchParams.get("model");
   return MODELS.find(({ id }) => id === wanted) ?? MODELS[0];

@@ -107,11 +107,9 @@ export function describe(state: State): string {
   return attention ? `${shown} ${mostOf(heatMap(attention, state.view), attention.grid[1])}` : shown;
 }
 
-/** The chosen head, or the mean of all. */
 export const headsOf = ({ head }: Pick<View, "head">): string =>
   head === "mean" ? words.maps.allHeads : words.maps.head(head + 1);
 
-/** One sentence that says which map the overlay shows. */
 export function explain({ view, reading }: State): string {
   const { maps } = words;
   if (!reading) return maps.none;

@@ -28,7 +28,6 @@ export function drawPicture(context: Context, state: State, [paper, ink]: readon
   drawInk(context, state.strokes, ink);
 }
 
-/** The colours of paper and ink. */
 export const lookOf = (pad: Element): [paper: string, ink: string] =>
   [getComputedStyle(pad.parentElement!).backgroundColor, getComputedStyle(pad).color];
 

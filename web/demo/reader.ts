@@ -57,7 +57,6 @@ interface Tab<Wanted, Loaded, Reading> {
   took(loaded: Loaded): void;
   /** The model did not load. The old one, if any, stays in use. */
   refused(wanted: Wanted, error: unknown): void;
-  /** Whether there is something new to read. */
   isStale(): boolean;
   read(model: Vit): Promise<Reading | undefined>;
   /** @param version what was read. */

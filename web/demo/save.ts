@@ -2,7 +2,6 @@
 import { h } from "./dom.ts";
 import { words } from "./texts/words.ts";
 
-/** Lets the browser save a picture under a name. */
 export const save = async (canvas: HTMLCanvasElement, name: string): Promise<void> => download(await pngOf(canvas), name);
 
 export async function pngOf(canvas: HTMLCanvasElement): Promise<Blob> {
@@ -11,7 +10,6 @@ export async function pngOf(canvas: HTMLCanvasElement): Promise<Blob> {
   return blob;
 }
 
-/** Lets the browser save bytes under a name. */
 export function download(blob: Blob, name: string): void {
   const link = h("a", { href: URL.createObjectURL(blob), download: name });
   link.click();

@@ -7,7 +7,6 @@ import { describe, paintOverlay, scaleEnd } from "./overlay.ts";
 import { isBlank, type State } from "./state.ts";
 import { percent, words } from "./texts/words.ts";
 
-/** Draws what a reading changes. */
 export function drawStage(state: State): void {
   const overlay = element<HTMLCanvasElement>("overlay");
   paintOverlay(inPadUnits(overlay), state);

@@ -40,10 +40,8 @@ export interface State extends Pad<Reading> {
   chapterChoices: Map<string, string>; // the visitor's, by name; another map when a link brings some
 }
 
-/** Whether there is nothing on the pad. */
 export const isBlank = ({ strokes, photo }: Sheet): boolean => strokes.length === 0 && !photo;
 
-/** A pad without a drawing or a model. */
 export const blankPad = () => ({
   phase: "idle" as const, strokes: [], unfinished: false, history: new History(), times: [], version: 0, since: 0, answered: -1, example: false, dark: false,
 });

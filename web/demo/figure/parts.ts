@@ -31,7 +31,6 @@ export function saveable<Kind extends Figure>(figure: Kind, label: string): Kind
   return figure;
 }
 
-/** A figure below its title. */
 export const figure = (title: string, ...inside: Node[]): HTMLElement => h("figure", {}, h("h3", {}, title), ...inside);
 
 type Cell = HTMLTableCellElement | string;

@@ -14,5 +14,4 @@ export function strokesOf(number: string): Stroke[] {
 }
 
 export const EXAMPLES = ["7", "42", "365", "1984", "4273"].map((label) => ({ label, strokes: strokesOf(label) }));
-/** The drawing that the tab opens with. */
 export const OPENING = EXAMPLES.at(-1)!.strokes;

@@ -13,7 +13,6 @@ export const LANGUAGES = {
 
 export type Language = keyof typeof LANGUAGES;
 
-/** The same as choices. */
 export const CHOICES = (Object.keys(LANGUAGES) as Language[]).map((code) => [code, LANGUAGES[code].name] as const);
 
 export const isLanguage = (code: string): code is Language => Object.hasOwn(LANGUAGES, code);
@@ -36,5 +35,4 @@ export function wordsOf({ tokens }: Pick<ReadResult, "tokens">): Word[] {
   return words;
 }
 
-/** Whether the model wrote that it sees no number. */
 export const seesNone = ({ tokens }: Pick<ReadResult, "tokens">): boolean => tokens[0]?.text.trim() === NONE;

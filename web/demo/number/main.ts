@@ -91,7 +91,6 @@ const drawing: Drawing = followDrawing(state, {
 const keyPen: KeyPen = listen(pad, drawing.hand, ACROSS);
 followTools(element, () => !root.hidden, drawing);
 
-/** The tab's address, with the language that was chosen. */
 const address = (language: Language = state.language) => `#number=${language}`;
 const showAddress = () => history.replaceState(history.state, "", address());
 
@@ -173,7 +172,6 @@ function show(at: number | undefined): void {
   redraw();
 }
 
-/** Shows the words one after the other. */
 function walk(): void {
   stopWalk();
   const all = wordElements().length;

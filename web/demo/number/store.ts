@@ -15,7 +15,6 @@ declare const WEIGHTS_BYTES: Record<string, number>; // see vite.config.ts
 
 const NUMBERS: ModelFile = { id: "numbers", url: numbers, bytes: WEIGHTS_BYTES.numbers! };
 
-/** What the model wrote of one drawing. */
 export interface Reading extends Read<ReadResult> {
   language: Language;
   words: Word[];

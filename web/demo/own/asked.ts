@@ -15,7 +15,6 @@ export interface Asked {
 /** Matches the package's message, "config: heads: set heads to 2, 3 or 6: …". */
 const ASKS = /\bconfig: (\w+): set \1 to ([^:]+):/g;
 
-/** All that an error asks for. */
 export const askedBy = (error: unknown): Asked[] =>
   error instanceof VitError ? [...error.message.matchAll(ASKS)].map(([, key, values]) => asked(key!, values!)) : [];
 
@@ -29,7 +28,6 @@ function asked(key: string, values: string): Asked {
     : { key, words: [], hints: [what], about };
 }
 
-/** A key in words for a person. */
 export const plain = (key: string) => key.replaceAll("_", " ");
 
 /** @param tell is called with every answer that is complete and valid. */

@@ -7,7 +7,6 @@ export interface Given {
   files: File[];
 }
 
-/** A file and its path with all folders. */
 export interface Found {
   file: File;
   path: string;
@@ -15,7 +14,6 @@ export interface Found {
 
 const MOST_FILES = 2000;
 
-/** Walks folders. */
 export async function allIn({ entries, files }: Given): Promise<Found[]> {
   if (entries.length === 0) return chosen(files);
   const found: Found[] = [];

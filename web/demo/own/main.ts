@@ -221,7 +221,6 @@ function refuse(what: Refused, error: unknown, retry?: () => void): void {
   tell({ kind: "failed", text, ...(retry && isOfLine(error) && { retry }) });
 }
 
-/** Fits the choices to the model. */
 function fit(): void {
   const { config } = state.model!;
   const { gridRows, gridCols } = shapeOf(config);
@@ -248,7 +247,6 @@ function chooseHead(layer: number, head: number): void {
   chooseLayer(layer);
 }
 
-/** Shows the map of an object, or the chosen map again. */
 function chooseObject(object: number | undefined): void {
   state.object = object;
   redraw();
@@ -310,7 +308,6 @@ function stopCamera(): void {
 
 // ---- The page's controls ----------------------------------------------------
 
-/** Takes files that were dropped or pasted. */
 export const receive = async (given: Given): Promise<void> => accept(await allIn(given));
 
 function accept(found: Found[]): void {

@@ -25,7 +25,6 @@ export async function openPhoto(file: Blob, name: string): Promise<Photo & { sou
   return { source, name: () => name };
 }
 
-/** Opens the camera as a photo that moves. */
 export async function openCamera(): Promise<{ photo: Photo; stop(): void }> {
   if (!navigator.mediaDevices) throw new Error(ownWords().noCamera);
   const wanted = { video: { facingMode: "environment", width: 640, height: 480 } };

@@ -154,7 +154,6 @@ export function describe(state: OwnState): string {
   return `${explain(state)} ${mostOf(map, shapeOf(state.model?.config, state.reading?.size).gridCols)}`;
 }
 
-/** What a visitor can do when there is no photo. */
 export const invite = ({ model }: OwnState): string =>
   model ? ownWords().invitePhoto : ownWords().inviteAll;
 
@@ -246,7 +245,6 @@ function drawSimilarity(canvas: HTMLCanvasElement, state: OwnState): void {
   });
 }
 
-/** Draws shape, size, memory and speed, one row each. */
 export function drawFacts(list: HTMLElement, state: OwnState): void {
   const { model, names, seconds, bytes } = state;
   if (!model) return list.replaceChildren();

@@ -3,14 +3,12 @@ import type { Store } from "../reader.ts";
 import type { MapKind, View } from "../state.ts";
 import type { Photo } from "./photo.ts";
 
-/** The model's answer to one photo. */
 export interface Reading {
   /** The version of photo and checkpoint that was read. */
   version: number;
   result: { attention: Attention };
   /** The prepared image, (C,H,W). */
   input: Float32Array;
-  /** The time of the run. */
   milliseconds: number;
   placement: Placement;
   /** Of `input`, if detection chose it by the photo. */

@@ -33,7 +33,6 @@ export interface Values {
 }
 
 export interface GridOptions {
-  /** Names the figure. */
   label: string;
   /** What a row or a column stands for: those of the patches without it. */
   rowName?(row: number): string;

@@ -32,7 +32,6 @@ interface ProductWords {
 
 const FLIGHT = 550; // milliseconds
 
-/** Each input times its weight. */
 export const productsOf = (inputs: ArrayLike<number>, weights: ArrayLike<number>): Float64Array =>
   Float64Array.from(inputs, (input, i) => input * weights[i]!);
 

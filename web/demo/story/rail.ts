@@ -9,7 +9,6 @@ import { isBlank } from "../state.ts";
 import type { Page, Scene, Story } from "./scene.ts";
 import type { Teller } from "./teller.ts";
 
-/** The sections of the chapters, in their order. */
 export const chaptersIn = (root: HTMLElement): HTMLElement[] => [...root.querySelectorAll<HTMLElement>(".chapter")];
 
 /** Those that are steps of the walk: all but the sheet for teachers. */

@@ -37,7 +37,6 @@ export function buildTeller(state: State, changed: () => void, failed: (why: str
     get file() {
       return made.choice!.own?.file ?? made.choice!.url;
     },
-    /** Undefined while it loads. */
     model(): Vit | undefined {
       if (isPages()) return state.model;
       const loaded = loads.get(wanted());

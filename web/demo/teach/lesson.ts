@@ -17,7 +17,6 @@ export interface Progress {
 }
 
 export interface LessonView {
-  /** The drawings that are kept. */
   drawings: readonly Stroke[][];
   /** Whether the pad has another one. */
   inked: boolean;

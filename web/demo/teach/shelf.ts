@@ -46,7 +46,6 @@ export class Shelves {
   /** Settles when what an earlier visit left is here, which is no change. */
   readonly restored: Promise<void>;
 
-  /** @param changed is called after each change. */
   constructor(changed: () => void) {
     this.#changed = changed;
     this.restored = this.#restore();

@@ -194,7 +194,6 @@ export function buildTeaching(state: State, page: Page) {
     },
     /** Reads with *My signs*; shows it if nothing was taught yet. */
     choose: () => void shelves.restored.then(() => (shelves.now.taught ? read(shelves.now.taught) : show("signs"))),
-    /** Shows *My signs*. */
     open: () => void shelves.restored.then(() => show("signs")),
     /** Takes the examples of a link: text.ts. */
     async takeLink(text: string) {
@@ -204,7 +203,6 @@ export function buildTeaching(state: State, page: Page) {
       show("signs");
       signs.say(examples ? texts.linked : texts.damaged);
     },
-    /** Follows the pad. */
     draw,
   };
 }

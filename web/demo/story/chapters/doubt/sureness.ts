@@ -12,7 +12,6 @@ function edge(share: number): string {
   return percentage(tenths / 1000, tenths % 10 ? 1 : 0);
 }
 
-/** What is said of a bin. */
 const wordsOf = ({ count, right }: Bin, at: number, bins: number) =>
   ({ from: edge(at / bins), to: edge((at + 1) / bins), count, right, rightShare: percent(right / count) });
 
@@ -39,7 +38,6 @@ export function buildSureness(words: Words["right"]) {
         h("p", {}, (sure < right ? words.modest : words.bold)({ sure: percent(sure), right: percent(right) })), other)));
   return {
     root,
-    /** @param p how sure the answer is. */
     draw(p: number, temperature: number, config: Readonly<VitConfig>): void {
       const bins = binsAt(temperature), at = binOf(p, bins.length), own = bins[at]!;
       const said = { ...wordsOf(own, at, bins.length), share: percent(p) };

@@ -24,7 +24,6 @@ const shares = right.map((count) => count / images);
 
 export const STOPS = right.length;
 
-/** A snapshot's reading of the drawing. */
 interface Reading {
   at: number;
   result: Traced;
@@ -134,9 +133,7 @@ type Answers = ReturnType<typeof buildAnswers>;
 /** What every snapshot reads in one drawing (K, snapshots): each class's probability at each stop. Until it is read, a stop has zeros. */
 function buildAnswers(story: Story, classes: number, count: number) {
   const p = new Float32Array(classes * count), follow = follower();
-  /** A class's probability at every stop. */
   const row = (index: number) => p.subarray(index * count, (index + 1) * count);
-  /** The class that a stop reads. */
   const at = (stop: number) => largest(Array.from({ length: classes }, (_, index) => row(index)[stop]!));
   const made = {
     p, row, at,

@@ -13,7 +13,6 @@ const box = (x: number, y: number, width: number, height = width, name = "box") 
 const state = (x: number, y: number, name = "box") => svg("circle", { class: name, cx: x, cy: y, r: 9 });
 const line = (x1: number, y1: number, x2: number, y2: number, width = 1.2, name = "line") =>
   svg("line", { class: name, x1, y1, x2, y2, "stroke-width": width });
-/** A line with a head at its end. */
 const arrow = (x1: number, y1: number, x2: number, y2: number) => {
   const turn = Math.atan2(y2 - y1, x2 - x1), wing = (side: number) => `L${x2 - 6 * Math.cos(turn + side)} ${y2 - 6 * Math.sin(turn + side)}`;
   return svg("path", { class: "line", d: `M${x1} ${y1}L${x2} ${y2}${wing(0.5)}M${x2} ${y2}${wing(-0.5)}` });

@@ -109,7 +109,6 @@ function drawMap(map: Grid, scene: Scene, { shares, keys, sees, queries }: Atten
   });
 }
 
-/** Which model uses which kind of attention. */
 function usesTable({ kinds, uses: { title, rest: _, ...models } }: Words): HTMLElement {
   const rows = Object.values(models).map(({ name, full, causal, cross }) => tableRow(name, [full, causal, cross]));
   const table = buildTable(title, ["", kinds.full, kinds.causal, kinds.cross], rows);
@@ -125,7 +124,6 @@ interface Attended {
   shares: Float64Array;
   queries: number[]; // tokens
   keys: number[];
-  /** Whether the query of this row sees the key of this column. */
   sees(row: number, column: number): boolean;
 }
 

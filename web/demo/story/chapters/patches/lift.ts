@@ -34,7 +34,6 @@ export function buildLift(words: Words, choose: (patch: [row: number, column: nu
       scene = next;
       shown();
     },
-    /** The chosen patch's box on the screen. */
     chosenBox() {
       const { left, top, width, height } = canvas.getBoundingClientRect();
       const [row, column] = scene?.patch ?? [0, 0];

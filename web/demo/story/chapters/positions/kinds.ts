@@ -7,7 +7,6 @@ import { patchIn } from "../../tokens.ts";
 export const KINDS = ["none", "sincos1d", "sincos2d", "learned", "relative", "rotary"] as const satisfies VitConfig["position"][];
 export type PositionKind = (typeof KINDS)[number];
 
-/** A drawing read by one of the six models. */
 export interface Placed {
   kind: PositionKind;
   scene: Scene;
@@ -20,7 +19,6 @@ export interface Placed {
   on: boolean; // whether positions were added in `before` and `after`
 }
 
-/** A part of the chapter. */
 export interface Part {
   root: HTMLElement;
   draw(placed: Placed): void;

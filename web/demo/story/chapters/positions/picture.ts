@@ -10,7 +10,6 @@ import { biasOf, byOffset, cosines, positionsOf, turnedBy } from "../../vectors.
 import { layerAndHead, type Part, type Placed, type PositionKind, tokenOf } from "./kinds.ts";
 import type { Words } from "./texts/en.ts";
 
-/** The figures of each kind. */
 const FIGURES: Readonly<Record<PositionKind, readonly string[]>> = {
   none: [], sincos1d: ["matrix", "alike"], sincos2d: ["matrix", "alike"], learned: ["matrix", "alike"], relative: ["bias"], rotary: ["turned"],
 };

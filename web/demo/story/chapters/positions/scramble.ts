@@ -14,7 +14,6 @@ import { briefly, isInOrder, largestChange, ROUNDING } from "./numbers.ts";
 import { buildLogits } from "./tables.ts";
 import type { Words } from "./texts/en.ts";
 
-/** What the visitor chose. */
 export interface Scramble {
   order: readonly number[];
   on: boolean;

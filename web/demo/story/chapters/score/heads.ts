@@ -78,7 +78,6 @@ export function buildMaps(story: Story, own: MapWords) {
   return { root, draw };
 }
 
-/** A table of all tokens. */
 export function buildTokens(own: Words) {
   const table = buildTable(own.table, Object.values(own.tableHead), []);
   const root = h("div", { className: "grid-scroll" }, table);

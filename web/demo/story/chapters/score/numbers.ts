@@ -34,7 +34,6 @@ export function buildStacks(...options: RowOptions[]) {
   };
   return {
     root,
-    /** The elements of one row. */
     elements: (row: number) => rows[row] ?? [],
     /** Shows the numbers; each row has its own largest, which gets the full colour. */
     draw(numbers: readonly { numbers: Float64Array; top: number; own?: Float64Array }[], dark: boolean): void {

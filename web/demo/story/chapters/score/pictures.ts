@@ -51,7 +51,6 @@ function deviation(list: Float64Array): number {
 
 const BINS = 48, [WIDTH, HEIGHT] = [420, 60];
 
-/** Two rows of bars on one axis. */
 export function buildSpread(words: Words) {
   const rows = ["undivided", "divided"] as const;
   const bars = rows.map((name, at) => Array.from({ length: BINS }, (_, bin) =>

@@ -56,7 +56,6 @@ export function buildPlayer(change: (isNew: boolean) => void) {
     toggle: () => (playing ? stop() : next(true)),
     /** One step by hand. After the last comes the first. */
     next: () => next(false),
-    /** Shows everything at once. */
     end(): void {
       if (at === LAST && !playing) return;
       at = LAST;

@@ -30,7 +30,6 @@ interface Tools {
   reset(): void;
 }
 
-/** The chapter's elements and what draws them. */
 export function buildView(story: Story, own: Words, { pair, value, whose, point, left, choosePatch, ...press }: Tools) {
   const { texts } = story;
   let patchAt = (_row: number, _col: number): number => 0; // a scene says where the patches are

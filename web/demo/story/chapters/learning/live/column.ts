@@ -39,7 +39,6 @@ export function buildColumn(story: Story, words: Words["live"], suffix: string, 
     status.replaceChildren(...(name.textContent ? [name, " "] : []), said);
   };
   const showRecipe = (choices: Choices, source: Source) => (code.textContent = JSON.stringify(recipeOf(choices, source), null, 2));
-  /** Shows what the weights make of the drawing. */
   const look = coalesce<void>(async () => {
     const now = run, weights = await now?.weights();
     if (weights && now === run) await results.look(weights, scene);
@@ -89,7 +88,6 @@ export function buildColumn(story: Story, words: Words["live"], suffix: string, 
 
   return {
     root, say, prepared, showRecipe, resume,
-    /** Undefined before the first run. */
     get phase(): Phase | undefined {
       return run?.phase;
     },
@@ -118,7 +116,6 @@ export function buildColumn(story: Story, words: Words["live"], suffix: string, 
       waiting = true;
       run.pause();
     },
-    /** Saves the weights as they stand. */
     async save(): Promise<void> {
       const bytes = await run?.weights();
       if (bytes) download(new Blob([bytes]), `my-vit${suffix}.safetensors`);

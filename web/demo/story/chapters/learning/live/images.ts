@@ -11,7 +11,6 @@ import { type Grey, photosIn, readIdx, type Source, sourceOf } from "./own.ts";
 
 // ---- MNIST's, which load once, when a visitor trains --------------------------
 
-/** Whether this build of the page has them. */
 export const haveDigits = address !== undefined;
 
 const MNIST: Source = { ...COUNTS, open: once(async () => unpackDigits(await bytesOf(address!, "MNIST’s images"))) };
@@ -23,7 +22,6 @@ type Prepared = (done: number, all: number) => void;
 /** As the package prepares photos, so that the saved model reads those that it has not seen. */
 const PHOTO = { kind: "photo", resize: 28, crop: 28, mean: [0], std: [1], interpolation: "bilinear" };
 
-/** What makes images to train on of chosen files. */
 const READ = {
   async folder(files: readonly File[], prepared: Prepared): Promise<Source> {
     const { names, photos, labels } = photosIn(files);

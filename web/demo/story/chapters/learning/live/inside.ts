@@ -12,13 +12,11 @@ import type { Scene, Story, Traced } from "../../../scene.ts";
 import { biasOf, byOffset, cosines, nearAndFar, positionsOf } from "../../../vectors.ts";
 import type { Words } from "../texts/en.ts";
 
-/** What weights read in a drawing. */
 export interface Reading {
   config: Readonly<VitConfig>;
   result: Traced;
 }
 
-/** A reading, and the choices of the visitor. */
 interface InsideView extends Reading {
   scene: Scene;
   layer: number;

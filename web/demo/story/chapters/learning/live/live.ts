@@ -14,7 +14,6 @@ const NEAR = "100% 0px";
 /** The language may change: then the chapter is built anew, and the runs of the old one end. */
 let closeLast = () => {};
 
-/** Returns the figure and what draws a scene in it. */
 export function buildLive(story: Story, words: Words["live"]): [HTMLElement, (scene: Scene) => void] {
   closeLast();
   const root = h("div", { id: "learning-live", role: "group", ariaLabel: words.heading });

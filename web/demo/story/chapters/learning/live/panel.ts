@@ -7,7 +7,6 @@ import { type Choices, HIGHEST_RATE, headsFor, type PresetName, LOWEST_RATE, OFF
 
 type Name = keyof typeof texts.live.controls;
 
-/** `change` is called whenever a choice has changed. */
 export function buildPanel({ choices: kept }: Story, words: Words["live"], change: () => void) {
   const kinds = Object.keys(PRESETS) as PresetName[];
   let choices: Choices = { ...PRESETS[kept.of("live-myvit") === "on" ? "myvit" : "ours"] };

@@ -26,7 +26,6 @@ export const PRESETS: Readonly<Record<PresetName, Choices>> = {
   ours: { kind: "ours", width: 32, depth: 3, heads: 4, patch: 7, position: "sincos2d", residual: true, rate: 0.004, augment: false, images: 10_000, epochs: 6 },
 };
 
-/** What a select offers. */
 export const OFFERED = {
   width: [8, 16, 32, 48, 64],
   depth: [1, 2, 3, 4, 6],
@@ -41,7 +40,6 @@ const HEADS = [1, 2, 4, 8, 16];
 export const headsFor = (width: number): number[] => HEADS.filter((heads) => width % heads === 0 && width / heads >= 2);
 
 export type Break = "positions" | "residual" | "rate" | "head";
-/** What each break changes in the choices. */
 export const BREAKS: Readonly<Record<Break, (choices: Choices) => Partial<Choices>>> = {
   positions: () => ({ position: "none" }),
   residual: () => ({ residual: false }),

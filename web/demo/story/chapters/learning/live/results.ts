@@ -69,7 +69,6 @@ export function buildResults(story: Story, words: Words["live"], suffix: string)
       figure(words.curve, h("div", { className: "grid-scroll" }, curve.root), caption(words.curveLegend({ most: RECENT }))),
       figure(words.bars, place, says), confusion, inside.root,
       figure(words.filters, filtersFigure, caption(words.filtersWords))),
-    /** Another run begins. */
     begin(its: number, images: Source): void {
       runs++;
       [epochs, losses, accuracies] = [its, [], []];
@@ -94,7 +93,6 @@ export function buildResults(story: Story, words: Words["live"], suffix: string)
       measure([weights, runs]);
       paintSoon();
     },
-    /** Shows what these weights make of the drawing. */
     async look(weights: Weights, scene: Scene | undefined): Promise<void> {
       filters = filtersOf(weights);
       top = Math.max(top, signedScale(filters.weights).signed);
@@ -115,7 +113,6 @@ export function buildResults(story: Story, words: Words["live"], suffix: string)
   };
 }
 
-/** A bar for each class. */
 function buildBars(label: string, labels: readonly string[]) {
   const rows = labels.map((name) => h("li", { data: { label: name } }, h("b", {}, name), h("i"), h("span")));
   return {

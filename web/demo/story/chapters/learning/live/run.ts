@@ -5,7 +5,6 @@ import type { Source } from "./own.ts";
 
 export type Phase = "preparing" | "paused" | "training" | "finished" | "failed";
 
-/** What a run gets beside its recipe. */
 export interface Given {
   readonly source: Source;
   readonly threads: number;
@@ -107,7 +106,6 @@ export function recentLoss(batch: number, images: number) {
     get steps() {
       return last.length;
     },
-    /** Takes a step. Returns the mean. */
     add({ step, loss }: Pick<Step, "step" | "loss">): number {
       const before = step === 1 ? { images: 0, sum: 0 } : epoch, seen = Math.min(step * batch, images);
       epoch = { images: seen, sum: loss * seen };
