@@ -27,7 +27,7 @@ export function ofStroke<Made>(make: (stroke: Stroke) => Made): (stroke: Stroke)
 }
 
 /** Draws one stroke, smoothed by quadratic curves through the midpoints of its points. */
-export function drawStroke(context: CanvasRenderingContext2D, stroke: Stroke): void {
+function drawStroke(context: CanvasRenderingContext2D, stroke: Stroke): void {
   context.lineCap = "round";
   context.lineJoin = "round";
   const first = stroke[0];
@@ -45,6 +45,11 @@ export function drawStroke(context: CanvasRenderingContext2D, stroke: Stroke): v
   const last = stroke[stroke.length - 1];
   // A curve without length is not drawn, so a dot is a very short line.
   segment(last, stroke.length === 1 ? { ...last, x: last.x + 0.01 } : last);
+}
+
+export function drawStrokes(context: CanvasRenderingContext2D, strokes: readonly Stroke[], colour: string): void {
+  context.strokeStyle = colour;
+  for (const stroke of strokes) drawStroke(context, stroke);
 }
 
 /** A point of the line from `a` to `b`: its middle, unless `t` says how far it is. */

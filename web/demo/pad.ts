@@ -1,6 +1,6 @@
 import { ARROWS } from "./dom.ts";
 import type { Sheet } from "./history.ts";
-import { drawStroke, inPadUnits, PEN, SIDE, toGrain, type Point, type Stroke } from "./ink.ts";
+import { drawStrokes, inPadUnits, PEN, SIDE, toGrain, type Point, type Stroke } from "./ink.ts";
 import { drawPhoto } from "./photo.ts";
 
 export interface PadEvents {
@@ -155,8 +155,7 @@ function layerFor(width: number, strokes: readonly Stroke[], ink: string, across
   if (!fits) Object.assign(canvas, { width, height: Math.round(width / across) });
   const context = canvas.getContext("2d")!;
   context.setTransform(width / (SIDE * across), 0, 0, canvas.height / SIDE, 0, 0);
-  context.strokeStyle = ink;
-  for (const stroke of strokes.slice(fits ? old.strokes.length : 0)) drawStroke(context, stroke);
+  drawStrokes(context, strokes.slice(fits ? old.strokes.length : 0), ink);
   return { canvas, strokes, ink };
 }
 
@@ -166,8 +165,7 @@ export function drawInk(context: CanvasRenderingContext2D, strokes: readonly Str
   const layer = layerFor(canvas.width, strokes.slice(0, -1), ink, across, layers.get(canvas));
   layers.set(canvas, layer);
   context.drawImage(layer.canvas, 0, 0, SIDE * across, SIDE);
-  context.strokeStyle = ink;
-  for (const stroke of strokes.slice(-1)) drawStroke(context, stroke);
+  drawStrokes(context, strokes.slice(-1), ink);
 }
 
 /** Draws the sheet and, if shown, the keyboard's pen, in the canvas's CSS colours. */

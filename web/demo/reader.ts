@@ -40,9 +40,10 @@ export function takeAnswer<Reading extends { result: { milliseconds: number } }>
 
 /** The median time of a run; undefined until one is warm, because the first takes longer. */
 export function medianTime({ times }: Store<unknown>): number | undefined {
-  const warm = times.slice(1);
-  return warm.toSorted((a, b) => a - b)[warm.length >> 1];
+  return medianOf(times.slice(1));
 }
+
+export const medianOf = (times: readonly number[]): number | undefined => times.toSorted((a, b) => a - b)[times.length >> 1];
 
 export interface Loading {
   signal: AbortSignal;

@@ -39,14 +39,17 @@ const imports = {
 /** The first window's code is one file: it compresses better than several. */
 const opening = { name: "opening", tags: ["$initial" as const] };
 
-/** What *Look closer* shows, and what several chapters use: it loads after the first prediction. One file compresses better than many. */
+/** What *Look closer* and the story show, without the chapters: it loads after the first prediction. One file compresses better than many. */
 const closer = {
   name: "closer",
-  test: /demo.(blocks|choices|closer|explain.\w+|figure.(cells|parts)|journey|lettering|looks|picture|receptive|save|send|stem|story.(?!main|lazy-story|rail|teller|walk)[a-z]+|takeaway|texts.(en-closer|sentences)|thin|threads|where)\.ts$|base.(pack|safetensors|scramble)\.mjs$|weights.explain/,
+  test: /demo.(blocks|choices|closer|explain.\w+|figure.(cells|parts)|journey|lettering|looks|picture|receptive|save|send|stem|story.[a-z]+|takeaway|texts.(en-closer|sentences)|thin|threads|where)\.ts$|base.(pack|safetensors|scramble)\.mjs$|weights.explain/,
 };
 
 /** The chapters, without what trains in the tab. */
 const chapters = { name: "chapters", test: /demo.(story.chapters.(?!\w+.live)|explain.\w+\.json)|virtual:worst-digits/ };
+
+/** What opens photos, for the first tab and the second. */
+const photo = { name: "photo", test: /demo.(open-photo|own.(files|photo|words))\.ts$|base.heic\.ts$/ };
 
 export default defineConfig({
   root: here("."),
@@ -67,7 +70,7 @@ export default defineConfig({
     target: "es2022",
     // Only the first window's scripts are named ahead: the lists of what later parts need would be in its own.
     modulePreload: { polyfill: false, resolveDependencies: (_, files, { hostType }) => (hostType === "html" ? files : []) },
-    rolldownOptions: { output: { codeSplitting: { includeDependenciesRecursively: false, groups: [opening, closer, chapters] } } },
+    rolldownOptions: { output: { codeSplitting: { includeDependenciesRecursively: false, groups: [opening, closer, chapters, photo] } } },
     assetsInlineLimit: 0, // the page's Content-Security-Policy allows data: URLs for images only
   },
 });

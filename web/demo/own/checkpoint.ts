@@ -33,12 +33,7 @@ const SAYS_MORE = /config\.json$/;
  * @param pixels one of {@link PIXELS}, or "" for the checkpoint's own, or ImageNet's if it has none.
  * @param told config keys that the checkpoint lacks.
  */
-export async function loadCheckpoint(
-  files: File[],
-  pixels: string,
-  told: Told,
-  options: Loading,
-): Promise<Loaded> {
+export async function loadCheckpoint(files: File[], pixels: string, told: Told, options: Loading): Promise<Loaded> {
   const all = { ...options, threads: threadsUpTo(MOST_THREADS), worker: true };
   const others = pixels !== "" && files.some(({ name }) => SAYS_MORE.test(name));
   const config = others ? { ...told, prepare: null } : told;

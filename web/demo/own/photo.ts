@@ -2,7 +2,7 @@
 import { HEAD_BYTES, isHeic } from "../../base/heic.ts";
 import { OFFERED } from "../../train/handwriting.ts";
 import { h } from "../dom.ts";
-import { drawStroke } from "../ink.ts";
+import { drawStrokes } from "../ink.ts";
 import { ownWords } from "./words.ts";
 
 export interface Photo {
@@ -56,8 +56,7 @@ export function digitPhoto(): Photo {
   context.fillStyle = light;
   context.fillRect(0, 0, WIDTH, HEIGHT);
   context.setTransform(0.98, -0.08, 0.06, 0.98, 90, 45);
-  context.strokeStyle = "#1d2f6f";
-  for (const stroke of OFFERED.find(({ label }) => label === "5")!.strokes) drawStroke(context, stroke);
+  drawStrokes(context, OFFERED.find(({ label }) => label === "5")!.strokes, "#1d2f6f");
   return { source: context.canvas, name: () => ownWords().ourDigit };
 }
 

@@ -1,5 +1,6 @@
 /** A random checkpoint, to try the page with. Its answers mean nothing. */
 import { type Tensor, writeSafetensors } from "../../base/safetensors.mjs";
+import { seeded } from "../../base/scramble.mjs";
 import { PIXELS } from "./checkpoint.ts";
 
 const WIDTH = 96, DEPTH = 4, MLP = 192, PATCH = 16, SIDE = 224, CLASSES = 10, CHANNELS = 3;
@@ -54,12 +55,8 @@ export function randomCheckpoint(): File {
   return new File([writeSafetensors({ config: CONFIG, tensors })], "random.safetensors");
 }
 
-/** Normal numbers by the Box-Muller method from a linear congruential generator. */
+/** Normal numbers by the Box-Muller method. */
 function normals(): () => number {
-  let word = 1;
-  const unit = () => {
-    word = (Math.imul(word, 1664525) + 1013904223) >>> 0;
-    return (word + 0.5) / 2 ** 32;
-  };
+  const unit = seeded(1); // never 0
   return () => Math.sqrt(-2 * Math.log(unit())) * Math.cos(2 * Math.PI * unit());
 }

@@ -9,6 +9,7 @@ import { h, write } from "../dom.ts";
 import { saveable } from "../figure/parts.ts";
 import type { Scene, Story } from "./scene.ts";
 import { paperOf, patchIn } from "./tokens.ts";
+import { largest } from "./vectors.ts";
 
 /** Numbers of both signs, from -top to top. */
 export interface Signed {
@@ -113,8 +114,8 @@ export function buildGrid({ texts: { grid: texts, story: common } }: Story, opti
     write(tick, shares?.uniform ? texts.tick(number(shares.uniform)) : "");
   };
   /** The cell under the cursor, or else the largest cell, in words. */
-  const sentence = ({ values, rows, columns, hidden }: Values) => {
-    const [row, column] = cursor ?? largest({ values, rows, columns, hidden });
+  const sentence = (shown: Values) => {
+    const { values, columns, hidden } = shown, [row, column] = cursor ?? largestCell(shown);
     const isBlank = hidden?.(row, column), value = isBlank ? blank : number(values[row * columns + column]!);
     const said = { row: rowName(row), column: columnName(column), value };
     return cursor ? texts.cell(said) : isBlank ? value : texts.largest(said);
@@ -182,13 +183,9 @@ export function paintGrid(canvas: HTMLCanvasElement, shown: Values, cell: number
 }
 
 /** The cell with the largest number, of those that hold one. */
-function largest({ values, rows, columns, hidden }: Pick<Values, "values" | "rows" | "columns" | "hidden">): [row: number, column: number] {
-  let at = -1;
-  for (let i = 0; i < rows * columns; i++) {
-    if (hidden?.(Math.floor(i / columns), i % columns)) continue;
-    if (at < 0 || values[i]! > values[at]!) at = i;
-  }
-  return [Math.floor(Math.max(at, 0) / columns), Math.max(at, 0) % columns];
+function largestCell({ values, columns, hidden }: Values): [row: number, column: number] {
+  const at = largest(Array.from(values, (value, i) => (hidden?.(Math.floor(i / columns), i % columns) ? -Infinity : value)));
+  return [Math.floor(at / columns), at % columns];
 }
 
 /** Thin diagonal lines, in a context whose unit is a cell. */

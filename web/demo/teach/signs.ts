@@ -23,13 +23,7 @@ export function bySign(examples: readonly LabelledDrawing[]): Map<string, Labell
   return signs;
 }
 
-interface Acts {
-  another(): void;
-  learn(): void;
-  close(): void;
-}
-
-export function buildSigns(texts: Texts["teachIt"], shelves: Shelves, { another, learn, close }: Acts) {
+export function buildSigns(texts: Texts["teachIt"], shelves: Shelves, { another, learn, close }: Record<"another" | "learn" | "close", () => void>) {
   const status = h("p", { className: "say", role: "status", tabIndex: -1 });
   const rows = h("div", { id: "teach-it-shelf", ariaLabel: texts.signs });
   const kept = h("p", { className: "aside" });

@@ -1,6 +1,6 @@
 /** Teaching on the stage: a lesson turns a few drawings of a sign into *My signs*, a model like the others. */
 import { element, h } from "../dom.ts";
-import { drawStroke, inPadUnits, type Stroke } from "../ink.ts";
+import { drawStrokes, inPadUnits, type Stroke } from "../ink.ts";
 import { choiceIn, MODELS, type ModelFile, type Own, SIGNS } from "../models.ts";
 import { inWords } from "../status.ts";
 import type { State } from "../state.ts";
@@ -178,9 +178,7 @@ export function buildTeaching(state: State, page: Page) {
     element("pad").before(ghost);
     ghost.hidden = phase !== "lesson";
     if (ghost.hidden) return;
-    const context = inPadUnits(ghost);
-    context.strokeStyle = getComputedStyle(ghost).color;
-    for (const stroke of drawings[0] ?? []) drawStroke(context, stroke);
+    drawStrokes(inPadUnits(ghost), drawings[0] ?? [], getComputedStyle(ghost).color);
   }
 
   return {
@@ -225,6 +223,6 @@ function pictureOf(strokes: readonly Stroke[]): string {
   const side = Math.max(Math.max(...xs) - Math.min(...xs), Math.max(...ys) - Math.min(...ys), 1);
   const scale = (PICTURE - PEN) / side;
   context.setTransform(scale, 0, 0, scale, PICTURE / 2 - scale * middle(xs), PICTURE / 2 - scale * middle(ys));
-  for (const stroke of strokes) drawStroke(context, stroke.map((point) => ({ ...point, width: PEN / scale })));
+  drawStrokes(context, strokes.map((stroke) => stroke.map((point) => ({ ...point, width: PEN / scale }))), "#000");
   return canvas.toDataURL();
 }

@@ -1,5 +1,5 @@
 import { button, h } from "../dom.ts";
-import { drawStroke, SIDE, type Stroke } from "../ink.ts";
+import { drawStrokes, SIDE, type Stroke } from "../ink.ts";
 
 const PIXELS = 96;
 
@@ -10,8 +10,7 @@ export function thumbnail(strokes: readonly Stroke[], text: string, remove: () =
   const root = button(canvas, remove, { className: "thumbnail", ariaLabel: text, title: text });
   const draw = () => {
     context.clearRect(0, 0, SIDE, SIDE);
-    context.strokeStyle = getComputedStyle(canvas).color;
-    for (const stroke of strokes) drawStroke(context, stroke);
+    drawStrokes(context, strokes, getComputedStyle(canvas).color);
   };
   return { root, draw };
 }

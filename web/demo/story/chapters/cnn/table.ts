@@ -5,6 +5,7 @@ import { button, h } from "../../../dom.ts";
 import accuracy from "../../../explain/accuracy.json";
 import { weightsOf } from "../../../explain/models.ts";
 import { buildTable, tableRow } from "../../../figure/parts.ts";
+import { medianOf } from "../../../reader.ts";
 import { stridesOf } from "../../../receptive.ts";
 import { decimal, percent, percentage, whole } from "../../../texts/words.ts";
 import { millions } from "../../millions.ts";
@@ -98,8 +99,6 @@ function multiplications(config: Readonly<VitConfig>): number {
 
 const ROUNDS = 25, CALLS = 8; // clocks of browsers are coarse, so a round times several calls together
 
-const medianOf = (times: readonly number[]): number => times.toSorted((a, b) => a - b)[times.length >> 1]!;
-
 /** Milliseconds a call of each model, the median of the rounds. The models take turns, in slices. */
 async function measure(models: readonly Vit[], image: Float32Array): Promise<number[]> {
   const times = models.map((): number[] => []), pause = slices();
@@ -112,5 +111,5 @@ async function measure(models: readonly Vit[], image: Float32Array): Promise<num
       await pause();
     }
   }
-  return times.map(medianOf);
+  return times.map((each) => medianOf(each)!);
 }

@@ -3,7 +3,7 @@ import { accent, css, tone } from "../../../colour.ts";
 import { button, h, slider, write } from "../../../dom.ts";
 import { spotAt } from "../../../figure/cells.ts";
 import { player, saveable, svg } from "../../../figure/parts.ts";
-import { drawStroke, inPadUnits, type Stroke } from "../../../ink.ts";
+import { drawStrokes, inPadUnits, type Stroke } from "../../../ink.ts";
 import { percent, percentage } from "../../../texts/words.ts";
 import { cut } from "../../../way.ts";
 import type { Scene, Story } from "../../scene.ts";
@@ -117,10 +117,8 @@ function inTurn(samples: readonly Sample[], share: (at: number) => string, words
 /** The drawing as it was. What was to come is pale; a spot marks the pen. */
 function drawThen(canvas: HTMLCanvasElement, unfinished: Stroke[], whole: Stroke[], dark: boolean): void {
   const context = inPadUnits(canvas);
-  context.strokeStyle = css(tone(0.18, dark));
-  for (const stroke of whole) drawStroke(context, stroke);
-  context.strokeStyle = css(tone(1, dark));
-  for (const stroke of unfinished) drawStroke(context, stroke);
+  drawStrokes(context, whole, css(tone(0.18, dark)));
+  drawStrokes(context, unfinished, css(tone(1, dark)));
   const pen = unfinished.at(-1)?.at(-1);
   if (!pen) return;
   context.fillStyle = css(accent(dark));
