@@ -24,9 +24,8 @@ export function paintScale(canvas: HTMLCanvasElement, scale: Scale | undefined, 
 }
 
 /** The colour of ink of strength t (0..1) on the theme's paper. */
-export function tone(t: number, dark: boolean): Colour {
-  return dark ? mix([23, 26, 29], [243, 239, 231], t) : mix([255, 254, 251], [23, 33, 43], t);
-}
+export const tone = (t: number, dark: boolean): Colour =>
+  dark ? mix([23, 26, 29], [243, 239, 231], t) : mix([255, 254, 251], [23, 33, 43], t);
 
 /** The colour that marks the chosen patch in all figures. Attention never has this colour. */
 export const accent = (dark: boolean): Colour => (dark ? [127, 208, 203] : [13, 90, 95]);

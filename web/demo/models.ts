@@ -8,15 +8,12 @@ import myvit from "../../weights/myvit.safetensors?url";
 declare const WEIGHTS_BYTES: Record<string, number>; // see vite.config.ts
 
 export interface ModelFile {
-  /** The model's name in the page's address: ?model=… */
-  id: string;
+  id: string; // the model's name in the page's address: ?model=…
   url: string;
   /** The file's size. The progress bar needs it, because a compressed answer has no length. */
   bytes: number;
-  /** The same model in a smaller file, which a slow line loads first. */
-  light?: ModelFile;
-  /** Of *My signs*, which has no address. */
-  own?: Own;
+  light?: ModelFile; // the same model in a smaller file, which a slow line loads first
+  own?: Own; // of *My signs*, which has no address
 }
 
 export interface Own {

@@ -9,9 +9,9 @@ export interface PadEvents {
   end(): void;
   /** The stroke was none: it leaves no ink. */
   cancel(): void;
-  hover(x: number, y: number): void;
+  hover?(x: number, y: number): void;
   /** Whether a tap there chooses a patch instead of drawing a dot. */
-  choosable(x: number, y: number): boolean;
+  choosable?(x: number, y: number): boolean;
   moved(): void; // the keyboard's pen has changed and must be drawn again
 }
 
@@ -69,7 +69,7 @@ function listenToPointer(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadE
     if (keyPen.down) events.end();
     keyPen.down = keyPen.shown = false;
     const point = pointAt(event);
-    if (events.choosable(point.x, point.y)) tap = point;
+    if (events.choosable?.(point.x, point.y)) tap = point;
     else events.begin(point);
   });
   canvas.addEventListener("pointermove", (event) => {
@@ -82,7 +82,7 @@ function listenToPointer(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadE
       const steps = event.getCoalescedEvents?.() ?? [];
       if (!tap) events.extend((steps.length ? steps : [event]).map(pointAt));
     }
-    if (active === undefined || event.pointerId === active) events.hover(x, y);
+    if (active === undefined || event.pointerId === active) events.hover?.(x, y);
   });
   const drop = () => {
     active = undefined;
@@ -94,7 +94,7 @@ function listenToPointer(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadE
     // The system takes a touch back when it knows the palm, or when a pen comes near.
     if (event.type === "pointercancel" && touches) return drop();
     active = undefined;
-    if (tap) events.hover(tap.x, tap.y);
+    if (tap) events.hover?.(tap.x, tap.y);
     else events.end();
     tap = undefined;
   };
@@ -121,7 +121,7 @@ function listenToKeys(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadEven
       keyPen.x = within(keyPen.x + arrow[1] * step, SIDE * across);
       keyPen.y = within(keyPen.y + arrow[0] * step, SIDE);
       if (keyPen.down) events.extend([point()]);
-      else events.hover(keyPen.x, keyPen.y);
+      else events.hover?.(keyPen.x, keyPen.y);
     } else if (event.key === " " || event.key === "Enter") {
       if (event.repeat) return event.preventDefault();
       const down = !keyPen.down;

@@ -39,10 +39,7 @@ export function takeAnswer<Reading extends { result: { milliseconds: number } }>
 }
 
 /** The median time of a run; undefined until one is warm, because the first takes longer. */
-export function medianTime({ times }: Store<unknown>): number | undefined {
-  return medianOf(times.slice(1));
-}
-
+export const medianTime = ({ times }: Store<unknown>): number | undefined => medianOf(times.slice(1));
 export const medianOf = (times: readonly number[]): number | undefined => times.toSorted((a, b) => a - b)[times.length >> 1];
 
 export interface Loading {

@@ -1,8 +1,23 @@
+/** What convolutions of 3×3 see, and what those of a stem do. A stem's convolutions have padding 1 and their own strides. */
 import type { VitConfig } from "vitrine";
 import { accent, css, paintInk } from "./colour.ts";
 import { shapeOf } from "./pixels.ts";
-import { lengthOf, seenBy, type Span, stridesOf, unitOf } from "./receptive.ts";
 import type { State } from "./state.ts";
+
+/** From the first to the last place along one side, counted from 0. Beyond the image is only padding. */
+type Span = readonly [first: number, last: number];
+
+export const stridesOf = ({ stem }: Pick<VitConfig, "stem">): number[] =>
+  stem.map((layer) => (typeof layer === "number" ? 2 : layer[1]));
+
+/** How many pixels a place is wide after convolutions of these strides. */
+const unitOf = (strides: readonly number[]): number => strides.reduce((product, stride) => product * stride, 1);
+
+export const lengthOf = ([first, last]: Span): number => last - first + 1;
+
+/** The pixels that some places of a map see through the convolutions before it, which have these strides. */
+export const seenBy = (places: Span, strides: readonly number[]): Span =>
+  strides.reduceRight<Span>(([first, last], stride) => [first * stride - 1, last * stride + 1], places);
 
 /**
  * Along one side, what the patch at `index` reaches in each map, in pixels: first in the image, last

@@ -76,8 +76,6 @@ const drawing: Drawing = followDrawing(state, {
       keep();
     };
   },
-  hover() {},
-  choosable: () => false,
   redraw,
   inked() {
     stopWalk();

@@ -27,7 +27,8 @@ export function offline(): Plugin {
         .filter(isFile)
         .map(({ parentPath, name }) => join(parentPath, name));
       const build = fingerprint(names);
-      writeFileSync(page, withBuild(readFileSync(page, "utf8"), build));
+      // The service worker knows the build too.
+      writeFileSync(page, readFileSync(page, "utf8").replace("<head>", `<head>\n    <meta name="vitrine-build" content="${build}">`));
       const files = names
         .filter((name) => name !== page && !NOT_KEPT.some((one) => name === join(folder, one)))
         .map((name) => name.slice(folder.length + 1).replaceAll(sep, "/"));
@@ -43,16 +44,9 @@ function fingerprint(names: string[]): string {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** Puts the build into the page. The service worker knows it too. */
-function withBuild(page: string, build: string): string {
-  return page.replace("<head>", `<head>\n    <meta name="vitrine-build" content="${build}">`);
-}
-
 /** Writes one classic script, because some browsers refuse a service worker that imports. */
 async function writeWorker(file: string, values: Record<string, unknown>): Promise<void> {
-  const define = Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, JSON.stringify(value)]),
-  );
+  const define = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, JSON.stringify(value)]));
   const bundle = await rolldown({ input: worker, transform: { define } });
   await bundle.write({ file, format: "iife", minify: true });
   await bundle.close();

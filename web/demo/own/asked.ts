@@ -8,8 +8,7 @@ export interface Asked {
   key: string;
   words: string[];
   hints: string[];
-  /** More about the key; may be empty. */
-  about: string;
+  about: string; // more about the key; may be empty
 }
 
 /** Matches the package's message, "config: heads: set heads to 2, 3 or 6: …". */

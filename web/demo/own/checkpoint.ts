@@ -20,10 +20,8 @@ const MOST_THREADS = 8;
 
 export interface Loaded {
   model: Vit;
-  /** True if nobody said how pixels become numbers. */
-  guessed: boolean;
-  /** Names for the classes, if the model has none but they are known. */
-  names: string[] | undefined;
+  guessed: boolean; // true if nobody said how pixels become numbers
+  names: string[] | undefined; // names for the classes, if the model has none but they are known
 }
 
 /** Files that say how pixels become numbers. They are overridden, because they may be refused. */

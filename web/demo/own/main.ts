@@ -358,9 +358,7 @@ for (const name of ["photo", "folder", "files"]) {
 }
 
 element("known").replaceChildren(...KNOWN.map(([name, bytes]) => h("li", {}, `${name}, ${size(bytes)}`)));
-select("pixels").replaceChildren(
-  ...["", ...Object.keys(PIXELS)].map((id) => new Option(pixelsTitle(id), id)),
-);
+select("pixels").replaceChildren(...["", ...Object.keys(PIXELS)].map((id) => new Option(pixelsTitle(id), id)));
 configField.addEventListener("change", () => {
   if (files.length > 0) load(files, select("pixels").value);
 });

@@ -4,23 +4,16 @@ import type { MapKind, View } from "../state.ts";
 import type { Photo } from "./photo.ts";
 
 export interface Reading {
-  /** The version of photo and checkpoint that was read. */
-  version: number;
+  version: number; // the version of photo and checkpoint that was read
   result: { attention: Attention };
-  /** The prepared image, (C,H,W). */
-  input: Float32Array;
+  input: Float32Array; // the prepared image, (C,H,W)
   milliseconds: number;
   placement: Placement;
-  /** Of `input`, if detection chose it by the photo. */
-  size?: Detection["size"];
-  /** The most probable classes; undefined without a head. */
-  classes?: Class[];
-  /** What detection tokens found; undefined if the model has none. */
-  objects?: DetectedObject[];
-  /** Whether the model takes its answer for a guess. */
-  uncertain?: boolean;
-  /** (patches, width) after the last norm; undefined until something needs it. */
-  patches?: Float32Array;
+  size?: Detection["size"]; // of `input`, if detection chose it by the photo
+  classes?: Class[]; // the most probable classes; undefined without a head
+  objects?: DetectedObject[]; // what detection tokens found; undefined if the model has none
+  uncertain?: boolean; // whether the model takes its answer for a guess
+  patches?: Float32Array; // (patches, width) after the last norm; undefined until something needs it
 }
 
 /** What a load is of: files, and how pixels become numbers; see checkpoint.ts. */
@@ -34,16 +27,13 @@ export type OwnView = Omit<View, "map"> & { map: MapKind | "similarity" };
 
 /** The page's second tab. Layers and heads count from 0. */
 export interface OwnState extends Store<Reading, Wanted> {
-  /** Names for the model's classes, if it has none of its own. */
-  names?: string[];
+  names?: string[]; // names for the model's classes, if it has none of its own
   photo?: Photo;
-  /** The object whose map is shown, by its place among the reading's. */
-  object?: number;
+  object?: number; // the object whose map is shown, by its place among the reading's
   view: OwnView;
   dark: boolean;
-  /** The seconds of the load, and the size of the files. */
-  seconds: number;
-  bytes: number;
+  seconds: number; // of the load
+  bytes: number; // of the files
 }
 
 export const state: OwnState = {

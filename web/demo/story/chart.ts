@@ -7,14 +7,11 @@ type Pen = "ink" | "quiet" | "voice";
 
 export interface Line {
   pen: Pen;
-  /** Shares are of the upright axis, from 0 to 1. */
-  points: readonly (readonly [at: number, share: number])[];
-  /** Marks each point, or none. */
-  dots?: boolean;
+  points: readonly (readonly [at: number, share: number])[]; // shares are of the upright axis, from 0 to 1
+  dots?: boolean; // marks each point, or none
   dash?: string;
   opacity?: number;
-  /** Stands at its end. */
-  name?: string;
+  name?: string; // stands at its end
 }
 
 /** What 0, a half and 1 are called on an upright axis. */
@@ -25,14 +22,12 @@ interface Axis {
 
 interface Chart {
   words?: string;
-  /** The end of the axis across, which begins at 0. */
-  most: number;
+  most: number; // the end of the axis across, which begins at 0
   ticks: readonly (readonly [at: number, text: string])[];
   left: Axis;
   right?: Axis;
   lines: readonly Line[];
-  /** A line upright. */
-  at?: number;
+  at?: number; // a line upright
 }
 
 /** There is room for words before the axes and after them. `title` names the axis across. */

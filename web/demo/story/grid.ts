@@ -27,8 +27,7 @@ export interface Values {
   dark: boolean;
   /** The cells that are outlined in the accent colour: a row, a column, or one cell. */
   marked?: { row?: number; column?: number };
-  /** A picture of the whole grid that shows through the colours, such as the ink. */
-  under?: CanvasImageSource;
+  under?: CanvasImageSource; // a picture of the whole grid that shows through the colours, such as the ink
   /** Cells without a number. They are hatched, whatever `values` holds there. */
   hidden?(row: number, column: number): boolean;
 }
@@ -40,10 +39,8 @@ export interface GridOptions {
   columnName?(column: number): string;
   /** A cell's number in words; a percentage without it. */
   number?(value: number): string;
-  /** The side of a cell in CSS pixels; at least 14. */
-  cell?: number;
-  /** What a cell without a number is called. */
-  blank?: string;
+  cell?: number; // the side of a cell in CSS pixels; at least 14
+  blank?: string; // what a cell without a number is called
   choose?(row: number, column: number): void;
   /** The pointer or the arrow keys came to a cell. */
   point?(row: number, column: number): void;

@@ -17,10 +17,8 @@ interface Listed {
 interface Weighted extends Listed {
   weights: ArrayLike<number>;
   bias: number;
-  /** What the model has. */
-  model: number;
-  /** How many products are added so far; all without it. */
-  added?: number;
+  model: number; // what the model has
+  added?: number; // how many products are added so far; all without it
 }
 
 interface ProductWords {

@@ -19,7 +19,7 @@ export function buildRail(root: HTMLElement, page: Page, story: Story, teller: T
   const { state, hand, redraw, wipe } = page, { texts, words, choices } = story;
   const rail = root.querySelector<HTMLElement>("#rail")!;
   const pad = h("canvas", { id: "rail-pad", tabIndex: 0, role: "application", ariaLabel: texts.story.railPad });
-  const keyPen = listen(pad, { ...hand, choosable: () => false, hover: () => {}, moved: redraw });
+  const keyPen = listen(pad, { ...hand, choosable: undefined, hover: undefined, moved: redraw });
   const answer = h("output", { id: "rail-answer", ariaLive: "off" }, h("strong"), h("span")); // the page announces answers already
   const place = h("p", { className: "rail-patch" });
   const clear = button(texts.story.clear, wipe, { className: "plain small" });

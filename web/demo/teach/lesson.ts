@@ -1,10 +1,9 @@
 /** A lesson: the drawings of one sign, its name, and how far the model is with it. */
 import { button, h, write } from "../dom.ts";
-import type { Stroke } from "../ink.ts";
+import { drawStrokes, SIDE, type Stroke } from "../ink.ts";
 import type { Texts } from "../texts/en.ts";
 import { decimal, percentage } from "../texts/words.ts";
 import { nameOf } from "./text.ts";
-import { thumbnail } from "./thumbnail.ts";
 
 /** A new sign needs some drawings, so that the model learns what they have in common. A correction needs one. */
 const LEAST = 3;
@@ -18,13 +17,10 @@ export interface Progress {
 
 export interface LessonView {
   drawings: readonly Stroke[][];
-  /** Whether the pad has another one. */
-  inked: boolean;
-  /** What the model knows already. */
-  labels: readonly string[];
+  inked: boolean; // whether the pad has another one
+  labels: readonly string[]; // what the model knows already
   progress?: Progress;
-  /** Why there is no taught model, after a lesson that failed or was stopped. */
-  trouble: string;
+  trouble: string; // why there is no taught model, after a lesson that failed or was stopped
   dark: boolean;
 }
 
@@ -100,4 +96,18 @@ export function buildLesson(texts: Texts["teachIt"], { keep, remove, learn, canc
   }
 
   return { root: h("div", {}, say, collect, run), typed: () => name.value, draw, focus: () => say.focus({ preventScroll: true }) };
+}
+
+const PIXELS = 96;
+
+/** A button that shows a drawing and removes it. Call `draw` once it is in the page, whose colour it has. */
+export function thumbnail(strokes: readonly Stroke[], text: string, remove: () => void): { root: HTMLElement; draw(): void } {
+  const canvas = h("canvas", { ariaHidden: "true", width: PIXELS, height: PIXELS }), context = canvas.getContext("2d")!;
+  context.scale(PIXELS / SIDE, PIXELS / SIDE);
+  const root = button(canvas, remove, { className: "thumbnail", ariaLabel: text, title: text });
+  const draw = () => {
+    context.clearRect(0, 0, SIDE, SIDE);
+    drawStrokes(context, strokes, getComputedStyle(canvas).color);
+  };
+  return { root, draw };
 }

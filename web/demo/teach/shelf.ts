@@ -4,8 +4,7 @@ import { packExamples, unpackExamples } from "./text.ts";
 
 export interface Shelf {
   readonly examples: readonly LabelledDrawing[];
-  /** The taught model's file. */
-  readonly taught?: Bytes;
+  readonly taught?: Bytes; // the taught model's file
   /** What the next lesson begins with: a model of the page by its id, or a file that brought no examples. */
   readonly base?: string | Bytes;
 }

@@ -10,7 +10,7 @@ import { words } from "../texts/words.ts";
 import { examplesIn, readTaught } from "./learn.ts";
 import type { Shelves } from "./shelf.ts";
 import { packExamples } from "./text.ts";
-import { thumbnail } from "./thumbnail.ts";
+import { thumbnail } from "./lesson.ts";
 import type { LabelledDrawing } from "../../train/handwriting.ts";
 
 /** Some programs cut longer addresses. */

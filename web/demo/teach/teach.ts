@@ -15,13 +15,10 @@ import type { LabelledDrawing } from "../../train/handwriting.ts";
 
 export type Teaching = ReturnType<typeof buildTeaching>;
 
-interface Page {
+interface Page extends Record<"redraw" | "wipe", () => void> {
   load(choice: ModelFile): Promise<void>;
-  redraw(): void;
-  /** Puts a text into the status line. */
-  say(text: string): void;
+  say(text: string): void; // in the status line
   draw(strokes: Stroke[]): void;
-  wipe(): void;
 }
 
 type Phase = "closed" | "lesson" | "learning" | "signs";

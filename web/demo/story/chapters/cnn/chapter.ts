@@ -4,7 +4,7 @@ import { h } from "../../../dom.ts";
 import { smallModel } from "../../../explain/models.ts";
 import { figure } from "../../../figure/parts.ts";
 import { shapeOf } from "../../../pixels.ts";
-import { lengthOf, seenBy, stridesOf } from "../../../receptive.ts";
+import { lengthOf, seenBy, stridesOf } from "../../../stem.ts";
 import { percentage } from "../../../texts/words.ts";
 import { buildGuess, fold, linked, repeatable } from "../../prose.ts";
 import { coalesce } from "../../work.ts";

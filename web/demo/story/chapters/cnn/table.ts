@@ -6,7 +6,7 @@ import accuracy from "../../../explain/accuracy.json";
 import { weightsOf } from "../../../explain/models.ts";
 import { buildTable, tableRow } from "../../../figure/parts.ts";
 import { medianOf } from "../../../reader.ts";
-import { stridesOf } from "../../../receptive.ts";
+import { stridesOf } from "../../../stem.ts";
 import { decimal, percent, percentage, whole } from "../../../texts/words.ts";
 import { millions } from "../../millions.ts";
 import type { Story } from "../../scene.ts";

@@ -8,8 +8,7 @@ export { measured };
 export interface Bin {
   count: number;
   right: number;
-  /** The mean probability of the answers; 0 in an empty bin. */
-  sure: number;
+  sure: number; // the mean probability of the answers; 0 in an empty bin
 }
 
 /** The bin of an answer: bin m holds (m/M, (m+1)/M], as in Guo et al., arXiv:1706.04599, section 2. */

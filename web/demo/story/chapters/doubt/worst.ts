@@ -8,11 +8,9 @@ import type { Words } from "./texts/en.ts";
 
 /** One of MNIST's test images. */
 export interface Digit {
-  /** Its place among the test images, from 0. */
-  index: number;
+  index: number; // its place among the test images, from 0
   truth: number;
-  /** (28, 28): light ink on black. */
-  pixels: Uint8Array<ArrayBuffer>;
+  pixels: Uint8Array<ArrayBuffer>; // (28, 28): light ink on black
 }
 
 const SIDE = 28;

@@ -33,12 +33,10 @@ export function logOdds(classes: readonly Class[], index: number): number {
 
 /** One run, and what the classifier reads at each of its stages. */
 export interface Run {
-  /** What was left out. */
-  out: readonly Part[];
+  out: readonly Part[]; // what was left out
   classes: Class[];
   trace: Trace;
-  /** (L): inside each block, after its attention. */
-  half: Class[][];
+  half: Class[][]; // (L): inside each block, after its attention
 }
 
 /**

@@ -14,8 +14,7 @@ interface BoardImage {
 }
 
 interface BoardEvents {
-  /** Says what the keys do. */
-  keys: string;
+  keys: string; // says what the keys do
   swap(place: number, other: number): void;
   /** A patch was picked up or put back where it was. */
   hold(place: number | undefined): void;

@@ -8,8 +8,7 @@ export interface HeadNumbers {
   query: Float64Array; // (d)
   keys: Float64Array; // (T,d)
   values: Float64Array; // (T,d)
-  /** (T): what relative positions add to each score; 0 in other models. */
-  bias: Float64Array;
+  bias: Float64Array; // (T): what relative positions add to each score; 0 in other models
 }
 
 export interface Answer {

@@ -17,17 +17,12 @@ import { type Player, steps } from "./play.ts";
 import { buildStrip } from "./strip.ts";
 import type { Words } from "./texts/en.ts";
 
-interface Tools {
+interface Tools extends Record<"left" | "toggle" | "next" | "reset", () => void> {
   pair: Stacks;
   value: Stacks;
   whose: HTMLElement;
-  /** The pointer or a key came to a token, or left a figure. */
-  point(token: number): void;
-  left(): void;
+  point(token: number): void; // the pointer or a key came to it
   choosePatch(patch: [row: number, column: number]): void;
-  toggle(): void;
-  next(): void;
-  reset(): void;
 }
 
 export function buildView(story: Story, own: Words, { pair, value, whose, point, left, choosePatch, ...press }: Tools) {

@@ -8,8 +8,7 @@ import { type Digits, type Part, PIXELS } from "../../../../../base/digits.mjs";
 export interface Source {
   /** The classes. Undefined: MNIST's digits, as they stand in the recipe. */
   readonly names?: readonly string[];
-  /** How photos become the model's image, unless as the recipe says. */
-  readonly prepare?: object;
+  readonly prepare?: object; // how photos become the model's image, unless as the recipe says
   readonly train: number;
   readonly test: number;
   open(): Promise<Digits>;
@@ -19,8 +18,7 @@ export interface Source {
 interface Images {
   names: readonly string[];
   labels: Uint8Array;
-  /** (images, rows, columns) */
-  pixels: Uint8Array;
+  pixels: Uint8Array; // (images, rows, columns)
 }
 /** Grey images of another size. */
 export interface Grey extends Images {
