@@ -4,8 +4,8 @@
     python3 tests/golden/readers.py [FOLDER]    PyTorch, from 1.13 on
 
 The encoder is make.py's model. The decoders are written from the formulas of transformers' modules, over
-tensors with the modules' names: TrOCR's, GPT-2's, BERT's and RoBERTa's. `torch` is a stranger's model of
-torch.nn's own encoder and decoder, without self and cross. Each has two files:
+tensors with the modules' names: TrOCR's, GPT-2's, BERT's and RoBERTa's. `torch`, `narrow` and
+`bridged` are strangers' models, without self and cross. Each has two files:
 
 NAME.safetensors         the model; its config.json and generation_config.json in __metadata__
 NAME.golden.safetensors  all F32: images (B,C,H,W), ids (B,S), and teacher-forced on them logits (B,S,V),
@@ -265,20 +265,96 @@ class Stranger(nn.Module):
         return self.generator(self.decoder(x, image_tokens, tgt_mask=mask))
 
 
-def make_stranger(folder, seed):
+class Attention(nn.Module):
+    """Words of nobody's, and a mask in the file."""
+
+    def __init__(self, width, seen=None):
+        super().__init__()
+        self.qry = nn.Linear(width, width, bias=False)
+        self.key, self.val = (nn.Linear(seen or width, width, bias=False) for _ in range(2))
+        self.out = nn.Linear(width, width)
+        self.layer_norm = nn.LayerNorm(width)
+        if seen is None:
+            self.register_buffer("tril", torch.ones(POSITIONS, POSITIONS).tril())
+
+    def forward(self, x, memory=None):
+        q, k, v = (one(y).unflatten(-1, (HEADS, -1)).transpose(1, 2)
+                   for one, y in ((self.qry, self.layer_norm(x)), *((one, self.layer_norm(x) if memory is None else memory) for one in (self.key, self.val))))
+        scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
+        if memory is None:
+            n = x.shape[1]
+            scores = scores.masked_fill(self.tril[:n, :n] == 0, -math.inf)
+        return x + self.out((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))
+
+
+class Narrow(nn.Module):
+    """A decoder narrower than the encoder, whose norms are in its attentions and whose head has no bias. A head for classes was never trained."""
+
+    def __init__(self):
+        super().__init__()
+        self.cls = nn.Parameter(torch.empty(1, 1, 12))
+        self.emb = nn.Conv2d(3, 12, 4, stride=4)
+        self.pos = nn.Embedding(7, 12)
+        self.enc = nn.ModuleList(nn.TransformerEncoderLayer(12, HEADS, MLP, batch_first=True, activation="gelu") for _ in range(2))
+        self.fin = nn.Sequential(nn.LayerNorm(12), nn.Linear(12, 5))
+        self.emb_output = nn.Embedding(VOCABULARY, WIDTH)
+        self.pos_output = nn.Embedding(POSITIONS, WIDTH)
+        self.dec = nn.ModuleList(nn.ModuleDict(dict(
+            self_attn=Attention(WIDTH), cross_attn=Attention(WIDTH, 12), mlp=nn.Sequential(nn.LayerNorm(WIDTH), nn.Linear(WIDTH, MLP), nn.GELU(), nn.Linear(MLP, WIDTH)))) for _ in range(2))
+        self.fin_output = nn.Sequential(nn.LayerNorm(WIDTH), nn.Linear(WIDTH, VOCABULARY, bias=False))
+
+    def forward(self, images, ids):
+        seen = torch.cat([self.cls.expand(len(images), -1, -1), self.emb(images).flatten(2).transpose(1, 2)], 1) + self.pos.weight
+        for block in self.enc:
+            seen = block(seen)
+        x = self.emb_output(ids) + self.pos_output.weight[: ids.shape[1]]
+        for block in self.dec:
+            x = block["cross_attn"](block["self_attn"](x), seen)
+            x = x + block["mlp"](x)
+        return self.fin_output(x)
+
+
+class Bridged(Stranger):
+    """A Linear between encoder and decoder, a tied head, and positions that no tensor holds: first all sines, then all cosines."""
+
+    def __init__(self):
+        super().__init__()
+        del self.word_pos_embed, self.decoder.norm
+        decoder, generator = self.decoder, self.generator
+        del self.decoder, self.generator
+        self.bridge = nn.Linear(WIDTH, WIDTH)
+        self.decoder, self.generator = decoder, generator
+        self.decoder.norm = None
+        self.generator.weight = self.word_embed.weight
+
+    def forward(self, images, ids):
+        seen = self.bridge(self.encoder(self.patches(images).flatten(2).transpose(1, 2) + self.pos_embed))
+        n, half = ids.shape[1], WIDTH // 2
+        angles = torch.arange(n, dtype=torch.float64)[:, None] * torch.exp(torch.arange(half) * -(math.log(10000) / (half - 1)))
+        x = self.word_embed(ids) * math.sqrt(WIDTH) + torch.cat([angles.sin(), angles.cos()], 1)
+        return self.generator(self.decoder(x, seen, tgt_mask=torch.full((n, n), -math.inf).triu(1)))
+
+
+STRANGERS = {"torch": Stranger, "narrow": Narrow, "bridged": Bridged}
+
+
+def make_stranger(folder, kind, name, seed):
     random = torch.Generator().manual_seed(seed)
-    model = Stranger().eval()
+    model = kind().eval()
     draw_weights(model, torch.float32, random)
+    if hasattr(model, "fin"):
+        nn.init.zeros_(model.fin[0].bias), nn.init.zeros_(model.fin[1].bias)
     images = torch.randn(B, 3, *ENCODER["image_size"], generator=random, dtype=torch.float32).double()
     ids = torch.randint(0, VOCABULARY, (B, S), generator=random)
     with torch.no_grad():
         results = dict(images=images, ids=ids, logits=model(images, ids), greedy=greedy(lambda ids, cached: [model(images, ids)]))
-    write_case(folder / "torch", model.state_dict(), results)
-    print("torch", results["greedy"].tolist())
+    write_case(folder / name, model.state_dict(), results)
+    print(name, results["greedy"].tolist())
 
 
 if __name__ == "__main__":
     folder = started("readers")
     for seed, (name, decoder) in enumerate(CASES.items(), start=1):
         make(folder, name, decoder, seed)
-    make_stranger(folder, seed=len(CASES) + 1)
+    for seed, (name, kind) in enumerate(STRANGERS.items(), start=len(CASES) + 1):
+        make_stranger(folder, kind, name, seed)

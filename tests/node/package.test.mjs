@@ -116,7 +116,7 @@ for (const [name, most, what] of [
   });
 }
 
-for (const [name, most, what, beside = "vit"] of [["folder", 2700, "opens folders"], ["text", 9750, "runs texts and objects"], ["rare", 2950, "reads what is rare in models of nobody's names", "structure"]]) {
+for (const [name, most, what, beside = "vit"] of [["folder", 2700, "opens folders"], ["text", 9750, "runs texts and objects"], ["rare", 2950, "reads what is rare in models of nobody's names", "structure"], ["decoder", 2500, "reads a decoder in such a model", "structure"]]) {
   test(`the bundle that ${what} is at most ${most} bytes, minified and gzipped, and imports ${beside}.js alone`, async (t) => {
     const bytes = await weigh(`${name}.js`);
     t.diagnostic(`${name}.js: ${bytes} bytes minified and gzipped`);
@@ -141,7 +141,7 @@ test("the index is at most 2600 bytes, minified and gzipped, and a page that doe
 });
 
 test("all JavaScript of a page, minified, and one wasm module are at most 80.5 KB, gzipped, by plain SIMD 78, and of the full edition 96.4", async (t) => {
-  const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli|^all|^commands|^vitrine|^search|^pickle|^folder|^text|^entities|^foreign|^structure|^rare|^settings|^decoders|^examples|^impostors|^train|^train-worker)\.js$/.test(name));
+  const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli|^all|^commands|^vitrine|^search|^pickle|^folder|^text|^entities|^foreign|^structure|^rare|^settings|^decoders?|^examples|^impostors|^train|^train-worker)\.js$/.test(name));
   const javascript = (await Promise.all(scripts.map(weigh))).reduce((sum, bytes) => sum + bytes, 0);
   for (const build of [...variants, ...threaded, ...full]) {
     const total = javascript + (await weigh(`vit.${build}.wasm`));

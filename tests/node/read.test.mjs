@@ -331,18 +331,60 @@ test("how generate() writes is the folder's, and what is not computed here is sa
   assert.equal((await none.read(image, { start: 2 })).tokens.length, 6);
 });
 
-test("a stranger's encoder and decoder of torch.nn are read by their structure", async () => {
-  const weights = modelBytes("readers/torch"), { images, ids, logits, greedy } = golden("torch");
-  const error = await load(weights).catch((thrown) => thrown);
-  assert.deepEqual(error.questions.map(({ key }) => key).sort(), ["activation", "decoder_norm", "heads", "image_size", "norm"]);
-  assert.match(error.mapping["decoder.blocks.0.cross.kv.weight"].join(), /decoder.layers.0.multihead_attn.in_proj_weight/);
-  const config = { heads: 2, norm: "pre", decoder_norm: "post", activation: "relu", image_size: [8, 12], decoder: { start: 2, end: 3, padding: 1 } };
-  const vit = await load({ weights, config }, { variant });
-  for (const index of [0, 1]) {
-    const image = Float32Array.from(part(images, index));
-    assert.ok(farthest((await vit.read(image, { force: part(ids, index) })).logits, part(logits, index)) <= NEAR);
-    const { tokens } = await vit.read(image, { maxTokens: 6 });
-    assert.deepEqual(tokens.map(({ id }) => id), written(part(greedy, index), vit.config.decoder));
+const STRANGERS = {
+  torch: [{ norm: "pre", decoder_norm: "post", activation: "relu" }, /decoder.layers.0.multihead_attn.in_proj_weight/],
+  narrow: [{ norm: "post", decoder_norm: "pre", activation: "gelu", pool: "class", final_norm: false }, /dec.0.cross_attn.key.weight,dec.0.cross_attn.val.weight/],
+  bridged: [{ norm: "pre", decoder_norm: "post", activation: "relu", decoder_position: "sincos_halves" }, /decoder.layers.0.multihead_attn.in_proj_weight/, { embedding_scale: Math.sqrt(8), padding: null }],
+};
+
+/** Puts tensors in the order of their names, as safetensors does. */
+function sort(tensors) {
+  for (const name of Object.keys(tensors).sort()) {
+    const tensor = tensors[name];
+    delete tensors[name];
+    tensors[name] = tensor;
+  }
+}
+
+for (const [name, [answers, cross, own]] of Object.entries(STRANGERS)) {
+  test(`a stranger's encoder and decoder, ${name}, are read by their structure, in the file's order or by name`, async () => {
+    const { images, ids, logits, greedy } = golden(name), config = { heads: 2, image_size: [8, 12], ...answers, decoder: { start: 2, end: 3, padding: 1, ...own } };
+    for (const weights of [modelBytes(`readers/${name}`), rewritten(modelBytes(`readers/${name}`), sort)]) {
+      const error = await load(weights).catch((thrown) => thrown);
+      assert.deepEqual(error.questions.map(({ key }) => key).sort(), ["heads", "image_size", ...Object.keys(answers)].sort());
+      assert.match(error.mapping["decoder.blocks.0.cross.kv.weight"].join(), cross);
+      const vit = await load({ weights, config }, { variant });
+      for (const index of [0, 1]) {
+        const image = Float32Array.from(part(images, index));
+        const far = farthest((await vit.read(image, { force: part(ids, index) })).logits, part(logits, index));
+        assert.ok(far <= NEAR, `${far} of image ${index}`);
+        const { tokens } = await vit.read(image, { maxTokens: 6 });
+        assert.deepEqual(tokens.map(({ id }) => id), written(part(greedy, index), vit.config.decoder));
+      }
+    }
+  });
+}
+
+test("a stranger's decoder that is not computed here is refused with the reason, and decoder: null reads the encoder alone", async () => {
+  const answers = { heads: 2, image_size: [8, 12], norm: "post", activation: "gelu", pool: "class", final_norm: false };
+  const renamed = (pattern, other) => (tensors) => {
+    for (const name of Object.keys(tensors).filter((name) => pattern.test(name))) {
+      if (other) tensors[name.replace(pattern, other)] = tensors[name];
+      delete tensors[name];
+    }
+  };
+  for (const [change, message] of [
+    [renamed(/cross_attn.layer_norm/), /a decoder's block without three norms is not computed here$/],
+    [renamed(/mlp\.0/, "mlp.4"), /a block of attention, an MLP of two \(no SwiGLU or norm\)/],
+    [renamed(/emb_output.*|fin_output.1.*/), /a decoder without a table of tokens is not computed here/],
+  ]) {
+    const weights = rewritten(modelBytes("readers/narrow"), change);
+    const error = await load({ weights, config: { ...answers, decoder_norm: "pre" } }).catch((thrown) => thrown);
+    assert.match(error.message, message);
+    assert.match(error.message, /set decoder to null to read the encoder alone: /);
+    const vit = await load({ weights, config: { ...answers, decoder: null } }, { variant });
+    assert.equal(vit.config.decoder, null);
+    assert.equal(vit.config.classes, 5);
   }
 });
 

@@ -10,7 +10,7 @@ import { asTimms, Checkpoint, findFamily, type Foreign, type Header, noFamily, t
 import type { DecoderSource } from "./decoders.js";
 import type { Family } from "./family.js";
 import { Refusal } from "./refusal.js";
-import type { Bytes, Rare } from "./structure/structure.js";
+import type { Bytes, Later } from "./structure/structure.js";
 import { mapOf } from "./map.js";
 import { ofOpenClip } from "./open-clip.js";
 import { withPositions } from "./positions.js";
@@ -133,9 +133,8 @@ function openAnswered(header: Header, { decoder: source, ...given }: Json, isOur
 
 type Decoders = typeof import("./decoders.js");
 
-interface Bundles {
+interface Bundles extends Later {
   readonly structure: typeof import("./structure/structure.js");
-  readonly rare: Rare;
   readonly decoders: Decoders;
 }
 
@@ -151,10 +150,10 @@ export async function identifyForeign(header: Header, given: Json, isOurs: boole
   if (!tensors || isOurs) return openForeign(header, given, isOurs);
   const found = findFamily(tensors);
   if (isDecoderSource(given.decoder)) return openForeign(header, given, isOurs, await bundle("decoders"));
-  if (found && !given.map && (!BORROWED.test(found.family.name) || explains(found, given))) return openForeign(header, given);
+  if (found && !given.map && !given.decoder && (!BORROWED.test(found.family.name) || explains(found, given))) return openForeign(header, given);
   const { openStructure } = await bundle("structure");
   try {
-    const { parameters, ...found } = await openStructure(tensors, header, given, file, () => bundle("rare"));
+    const { parameters, ...found } = await openStructure(tensors, header, given, file, bundle);
     return { ...found, written: fileOf(parameters) };
   } catch (cause) {
     const refused = cause as Refusal;

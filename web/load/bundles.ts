@@ -5,7 +5,7 @@ import { type Bundles, provided } from "./provided.js";
 
 /** A service worker and a worklet may import only when their script starts. */
 const advice = () => /^ServiceWorker|Worklet/.test(kindOf(globalThis))
-  ? `nothing can be imported later here: write import "vitrine/all" (dist/all.js) at the top of this script`
+  ? `nothing can load later here: write import "vitrine/all" (dist/all.js) at the top of this script`
   : "try again";
 
 /** @internal */
@@ -23,6 +23,8 @@ const BUNDLES = {
   structure: () => import("../foreign/structure/structure.js"),
   /** Reads what is rare in such models. */
   rare: () => import("../foreign/structure/rare.js"),
+  /** Reads a decoder in such a model. */
+  decoder: () => import("../foreign/structure/decoder.js"),
   /** Reads the decoders of libraries. */
   decoders: () => import("../foreign/decoders.js"),
   /** Reads the settings that a training script saved beside the weights. */

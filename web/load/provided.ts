@@ -8,6 +8,7 @@ export interface Bundles {
   readonly settings: typeof import("../foreign/settings.js");
   readonly examples: typeof import("../foreign/examples.js");
   readonly structure: typeof import("../foreign/structure/structure.js");
+  readonly decoder: typeof import("../foreign/structure/decoder.js");
   readonly rare: typeof import("../foreign/structure/rare.js");
   readonly impostors: typeof import("./impostors.js");
   readonly pickle: typeof import("../foreign/pickle/pickle.js");

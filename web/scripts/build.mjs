@@ -76,7 +76,7 @@ export async function wasm(kind = release) {
 }
 
 /** Modules that vit.js loads only when it needs them (web/load/bundles.ts), and their sources. */
-const lazyModules = { foreign: "foreign/foreign", pickle: "foreign/pickle/pickle", structure: "foreign/structure/structure", rare: "foreign/structure/rare", examples: "foreign/examples", settings: "foreign/settings", decoders: "foreign/decoders", impostors: "load/impostors", entities: "text/entities" };
+const lazyModules = { foreign: "foreign/foreign", pickle: "foreign/pickle/pickle", structure: "foreign/structure/structure", rare: "foreign/structure/rare", decoder: "foreign/structure/decoder", examples: "foreign/examples", settings: "foreign/settings", decoders: "foreign/decoders", impostors: "load/impostors", entities: "text/entities" };
 
 /**
  * Builds dist/. The API is one file, training another. The workers, the modules that load later and the command are
@@ -119,7 +119,7 @@ function mapWithSources(file) {
 
 /**
  * Lets folder.js, text.js and search.js, which are loaded later or never, import what they share with vit.js from it, and
- * rare.js from structure.js: without that import, it would be a file of its own. But the writer of files, which vit.js has no use for, search.js has itself.
+ * rare.js and decoder.js from structure.js: without that import, it would be a file of its own. But the writer of files, which vit.js has no use for, search.js has itself.
  */
 const beside = {
   name: "beside",
@@ -130,21 +130,21 @@ const beside = {
     return BESIDE[name] && { code: `import "${BESIDE[name]}"; ${code}`, map: null };
   },
 };
-const BESIDE = { "load/folder": "../vit.js", "text/text": "../vit.js", search: "./vit.js", "foreign/structure/rare": "./structure.js" };
+const BESIDE = { "load/folder": "../vit.js", "text/text": "../vit.js", search: "./vit.js", "foreign/structure/rare": "./structure.js", "foreign/structure/decoder": "./structure.js" };
 const WRITER = join(root, "web/base/safetensors.mjs");
 
 async function bundles(kind) {
   // The others import what they share with vit.js from it, so that vit.js stays one file.
   const library = { vit: "web/vit.ts", vitrine: "web/vitrine.ts", search: "web/search.ts", all: "web/all.ts", folder: "web/load/folder.ts", text: "web/text/text.ts", ...(!kind.debug && { train: "web/train.ts" }) };
   await bundle(kind, library, {
-    external: /\/(folder|text|entities|foreign|pickle|structure|rare|settings|decoders|examples|impostors)\.js$/,
+    external: /\/(folder|text|entities|foreign|pickle|structure|rare|settings|decoders?|examples|impostors)\.js$/,
     paths: (id) => id.replace(/.*\//, "./"),
     plugins: [beside],
   });
   await bundle(kind, { worker: "web/engine/worker.ts" });
   if (!kind.debug) await bundle(kind, { "train-worker": "web/engine/train-worker.ts" });
-  const { structure, rare, ...others } = Object.fromEntries(Object.entries(lazyModules).map(([name, path]) => [name, `web/${path}.ts`]));
-  await bundle(kind, { structure, rare }, { plugins: [beside] });
+  const { structure, rare, decoder, ...others } = Object.fromEntries(Object.entries(lazyModules).map(([name, path]) => [name, `web/${path}.ts`]));
+  await bundle(kind, { structure, rare, decoder }, { plugins: [beside] });
   for (const [name, path] of Object.entries(others)) await bundle(kind, { [name]: path });
   await bundle(kind, { commands: "web/cli/commands.ts" }, {
     platform: "node",

@@ -28,7 +28,7 @@ export function findStacks(tensors: readonly Tensor[], part: RegExp, least: numb
     if (seen.some((one) => before.startsWith(one) || one.startsWith(before))) continue;
     const blocks = sameParts(parts) ? parts : pairedParts(parts) ?? parts.filter(attends); // a Sequential may hold a norm too
     if (blocks.length < Math.min(2, parts.length) || !attends(blocks[0]!)) continue;
-    if (sameParts(blocks)) stacks.push({ name: before.replace(/[._]$/, ""), blocks: parallel(blocks, lists) });
+    if (sameParts(blocks)) stacks.push({ name: before.replace(/[._]$/, ""), blocks: parallel(before, blocks, lists) });
     seen.push(before); // blocks that differ are not read one by one
     if (stacks.length === MOST_STACKS) break;
   }
@@ -72,11 +72,10 @@ const sameParts = (parts: Parts) => parts.every((part) => part.size === parts[0]
 
 /** Attention and MLP as parts by turns: 0 and 1 are a block, 2 and 3 the next. */
 function pairedParts(parts: Parts): Parts | undefined {
-  if (parts.length % 2) return undefined;
-  const joined = Array.from({ length: parts.length / 2 }, (_, at) => new Map(
-    [0, 1].flatMap((turn) => [...parts[2 * at + turn]!].map(([name, tensor]) => [`${turn}.${name}`, tensor] as const)),
+  const joined = parts.filter((_, at) => at % 2).map((part, at) => new Map(
+    [parts[2 * at]!, part].flatMap((one, turn) => [...one].map(([name, tensor]) => [`${turn}.${name}`, tensor] as const)),
   ));
-  return sameParts(joined) ? joined : undefined;
+  return parts.length === 2 * joined.length && sameParts(joined) ? joined : undefined;
 }
 
 export const isQkv = (name: string, { shape }: Tensor) => QKV.test(name) || (shape.length === 2 && shape[0] === 3 * shape[1]!);
@@ -86,15 +85,18 @@ const attends = (part: Part) => part.size <= MOST_BLOCK_TENSORS && (
   [...part.values()].filter((tensor) => isMatrix(tensor) && tensor.shape[0] === tensor.shape[1]).length >= 3 ||
   [...part.keys()].filter(roleIn).length >= 3);
 
+/** What stands before a list's own name. */
+const outer = (before: string) => before.replace(/[^.]+\.?$/, "");
+
 /** Lists side by side, such as attentions.0, mlps.0 and norms.0: their equal numbers are one block. */
-function parallel(blocks: Parts, lists: readonly List[]): Parts {
+function parallel(own: string, blocks: Parts, lists: readonly List[]): Parts {
   if (blocks.length < 2 || [...blocks[0]!.values()].filter(isMatrix).length > 4) return blocks;
-  const own = tensorsIn(blocks);
+  const used = tensorsIn(blocks);
   const joined = blocks.map((block) => new Map(block));
   for (const { before, parts } of lists) {
     const all = [...tensorsIn(parts)];
-    if (parts.length !== blocks.length || !sameParts(parts) || attends(parts[0]!) || all.some((tensor) => own.has(tensor))) continue;
-    all.forEach((tensor) => own.add(tensor));
+    if (parts.length !== blocks.length || outer(before) !== outer(own) || !sameParts(parts) || attends(parts[0]!) || all.some((tensor) => used.has(tensor))) continue;
+    all.forEach((tensor) => used.add(tensor));
     parts.forEach((part, at) => part.forEach((tensor, name) => joined[at]!.set(before + name, tensor)));
   }
   return joined;

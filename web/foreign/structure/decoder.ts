@@ -1,15 +1,16 @@
-/** Reads a decoder beside the encoder: a stack whose blocks attend twice, to the text and to the image. */
+/**
+ * Reads a decoder beside the encoder: a stack whose blocks attend twice, to the text and to the image. This is a
+ * bundle of its own, loaded when a file has such a stack; it shares code with structure.js.
+ */
 import type { Json } from "../../base/json.js";
 import type { Tensor } from "../family.js";
-import type { Refusal } from "../refusal.js";
 import { type Block, readBlock, widthOf } from "./block.js";
 import { type Part, type Stack, tensorsIn } from "./blocks.js";
-import { byName, isPosition, isVector, type Layer, layersOf, type Living, take, uncomputed } from "./layers.js";
+import { byName, isPosition, isVector, type Layer, layersOf, type Living, parent, roleOf, shown, take, takeAll, uncomputed } from "./layers.js";
 import type { Model } from "./model.js";
-import { rowsOf } from "./numbers.js";
-import { isDecoder, isOf, modulesOf } from "./several.js";
+import { type Matrix, rowsOf, stacked } from "./numbers.js";
 
-interface Found {
+export interface Found {
   /** Our keys, but for the caller's. */
   readonly config: Json;
   /** The tensors that it has taken. */
@@ -18,56 +19,78 @@ interface Found {
   put(): void;
 }
 
-/** The only decoder beside an encoder. Another than can be computed here is left out. @param outside the tensors that the encoder's stack has not. */
-export function decoderIn(stacks: readonly Stack[], encoder: Stack, outside: readonly Tensor[], living: Living, model: Model): Found | undefined {
-  const [decoder, ...more] = stacks.filter(isDecoder);
-  if (!decoder || more.length > 0 || decoder === encoder) return undefined;
-  const inside = tensorsIn(decoder.blocks);
-  try {
-    return readDecoder(decoder, encoder, outside.filter((tensor) => !inside.has(tensor)), living, model);
-  } catch (error) {
-    if ((error as Refusal).code === "bad_tensor") return undefined;
-    throw error;
-  }
-}
+/** Words in names of what belongs to the text, and to the image. */
+const TEXT = /dec|tgt|target|text|word|tok|seq|cap|label|voc|out|wte|wpe|lm_/i, IMAGE = /enc(?!.*dec)|src|patch|im(g|age)|vis|pixel|cls/i;
 
-/** @param outside the tensors that no stack has. */
-function readDecoder(stack: Stack, encoder: Stack, outside: readonly Tensor[], living: Living, model: Model): Found {
-  const { blocks } = stack, width = widthOf(blocks[0]!);
-  const { layers, alone } = layersOf(byName(outside));
-  const isOther = isOf(stack.name, encoder.name), isNamed = (tensor: Pick<Tensor, "name">) => isOther(tensor) || /dec|tgt|target|text|word|tok|seq/i.test(tensor.name);
-  const used = new Set(tensorsIn(blocks));
+/**
+ * @param modules how the names of a block's two attentions begin: the text's, and the image's
+ * @param all the file's tensors, in its order
+ * @param outside those that the encoder's stack has not
+ * @throws {Refusal} for a decoder that is not computed here.
+ */
+export function readDecoder(
+  stack: Stack, modules: readonly [string, string], encoder: Stack, heads: number | undefined, all: readonly Tensor[], outside: readonly Tensor[], living: Living, model: Model,
+): Found {
+  const { blocks } = stack, width = widthOf(blocks[0]!), seen = widthOf(encoder.blocks[0]!), used = new Set(tensorsIn(blocks));
+  const { layers, alone } = layersOf(byName(outside.filter((tensor) => !used.has(tensor))));
+  const [mine, theirs] = [stack, encoder].map(({ name }) => name.split(/[._]/)) as [string[], string[]];
+  const own = mine.slice(0, mine.findIndex((word, at) => word !== theirs[at]) + 1).join();
+  /** Files of safetensors are sorted, so their order says nothing. */
+  const hasOrder = all.some(({ name }, at) => at > 0 && name < all[at - 1]!.name);
+  const follows = (tensor: Tensor, { blocks: [block] }: Stack) => hasOrder && all.indexOf(tensor) > all.indexOf(block!.values().next().value!);
+  const first = ({ from }: Layer) => from[0]![0]!;
+  /** How likely a tensor outside the stacks is the decoder's. */
+  const likeness = (tensor: Tensor) => {
+    const { name, shape } = tensor, isOwn = name.split(/[._]/).slice(0, own.split(",").length).join() === own;
+    return (isOwn ? 8 : 0) + (TEXT.test(name) ? 2 : 0) - (IMAGE.test(name) && !isOwn ? 8 : 0) + Number(follows(tensor, encoder)) + 2 * Number(follows(tensor, stack)) +
+      (shape.at(-1) !== seen ? 8 : 0);
+  };
+  const likeliest = <One>(some: readonly One[], tensorOf: (one: One) => Tensor, least: number): One | undefined =>
+    some.map((one) => [likeness(tensorOf(one)), one] as const).filter(([score]) => score >= least).sort(([a], [b]) => b - a)[0]?.[1];
   const use = <One extends Layer>(layer: One | undefined) => {
     for (const tensor of layer?.from.flat() ?? []) used.add(tensor);
     return layer;
   };
-  const isAlone = ({ from }: Layer) => from[1]!.length === 0, first = ({ from }: Layer) => from[0]![0]!;
-  const tables = layers.filter((layer) => !isVector(layer) && layer.shape.length === 2 && layer.columns === width);
-  const takeTable = (test: (layer: Layer) => boolean) => take(tables, (layer) => isAlone(layer) && !isPosition(layer.path) && test(layer));
-  const embed = use(takeTable(isNamed) ?? takeTable(({ path }) => /emb/.test(path)));
-  if (!embed) throw uncomputed("such a decoder"); // decoderIn leaves it out
-  const head = use(take(tables, ({ rows, path }) => rows === embed.rows && !isPosition(path)));
-  const positions = [...tables.filter(({ path }) => isPosition(path)).map(first), ...alone.map(([, tensor]) => tensor)
-    .filter((tensor) => isPosition(tensor.name) && tensor.shape.at(-1) === width)];
-  const table = positions.find(isOther) ?? (positions.length > 1 ? positions.find(isNamed) : undefined);
-  if (table) used.add(table);
-  const norm = use(layers.find((layer) => isVector(layer) && layer.count === width && isOther(layer)));
+  const isAlone = ({ from }: Layer) => from[1]!.length === 0;
+  const tables = layers.filter((layer) => !isVector(layer) && layer.shape.length === 2 && layer.columns === width && !isPosition(layer.path));
+  const lone = tables.filter(isAlone), named = lone.filter(({ path }) => /emb|wte|tok|lut|lookup/.test(path));
+  const embed = use(likeliest(named.length > 0 ? named : lone, first, -4));
+  if (!embed) throw uncomputed("a decoder without a table of tokens");
+  const rest = tables.filter((layer) => layer !== embed);
+  const head = use(likeliest(rest.filter(({ rows }) => rows === embed.rows), first, -4));
+  const positions = [...layers.filter((layer) => isAlone(layer) && isPosition(layer.path)).map(first), ...alone.map(([, tensor]) => tensor).filter(({ name }) => isPosition(name))]
+    .filter((tensor) => tensor.shape.at(-1) === width);
+  const isGrid = (tensor: Tensor) => [0, 1].some((prefix) => Number.isInteger(Math.sqrt(tensor.count / width - prefix)));
+  const table = likeliest(positions, (tensor) => tensor, positions.length > 1 ? -9 : 2);
+  const places = positions.length > 1 && likeness(table!) < 2 ? positions.find((tensor) => !isGrid(tensor)) ?? table : table;
+  if (places) used.add(places);
+  const isBridge = (layer: Layer) => layer !== head && layer.rows === width && (seen !== width || /enc.*dec|bridge|mem/i.test(layer.path) ||
+    (follows(first(layer), encoder) && !follows(first(layer), stack) && likeness(first(layer)) > -4));
+  const bridge = use(layers.find((layer) => !isVector(layer) && layer.shape.length === 2 && layer.columns === seen && layer !== embed && !isPosition(layer.path) && isBridge(layer)));
+  const norms = layers.filter((layer) => isVector(layer) && layer.count === width && (likeness(first(layer)) > 2 || (head && parent(layer) && parent(layer) === parent(head))));
+  const after = norms.find((layer) => bridge && parent(layer) && parent(layer) === parent(bridge));
+  const embedNorm = norms.find(({ path }) => /emb/.test(path)), [norm, ...more] = norms.filter((layer) => layer !== embedNorm).map(use);
+  use(embedNorm);
+  if (after || more.length > 0) throw uncomputed(`${shown(first(after ?? more[0]!))} of a decoder`);
 
   const given = (model.given.decoder ?? {}) as Json;
+  const read = blocks.map((block) => readDecoderBlock(block, modules, width, seen, living, bridge !== undefined));
   const place = given.norm ?? model.ask("decoder_norm", ["pre", "post"]);
-  const guesses: Json = { heads: model.given.heads, activation: model.given.activation, embedding_scale: 1, norm_eps: 1e-5, ...!table && { max_tokens: 256 } };
+  const position = places ? "learned" : given.position ?? model.ask("decoder_position", ["sincos1d", "sincos_halves"], "the file has none; sincos_halves has all sines first");
+  const guesses: Json = {
+    heads: read[0]!.own.heads ?? model.given.heads ?? heads, activation: model.given.activation, embedding_scale: 1, norm_eps: 1e-5, ...!places && { max_tokens: 256 },
+  };
   const guessed = Object.entries(guesses).map(([key, value]) => [key, given[key] ?? model.assume(`decoder_${key}`, value)] as const);
-  const read = blocks.map((block) => readDecoderBlock(block, width, living));
   const put = () => {
     model.put("decoder.token_embed.weight", [embed.rows, width], embed.from[0]!, (read) => embed.make(read, 0));
-    if (table) model.put("decoder.pos_embed", [1, table.count / width, width], [table], (values) => values(table));
+    if (places) model.put("decoder.pos_embed", [1, places.count / width, width], [places], (values) => values(places));
     read.forEach((block, at) => putDecoderBlock(model, `decoder.blocks.${at}.`, block));
-    model.putLayers({ norm, head }, "decoder.");
+    model.putLayers({ norm, embed_norm: embedNorm, head, encoder_proj: bridge }, "decoder.");
   };
   const config = {
-    depth: blocks.length, width, mlp_width: read[0]!.own.fc1!.rows, vocabulary: embed.rows, ...table && { max_tokens: table.count / width },
-    norm: place, final_norm: norm !== undefined, ...Object.fromEntries(guessed), position: table ? "learned" : "sincos1d", tied_head: !head,
-    head_bias: head !== undefined && !isAlone(head), ...given,
+    depth: blocks.length, width, mlp_width: read[0]!.own.fc1!.rows, vocabulary: embed.rows, ...places && { max_tokens: places.count / width },
+    position, norm: place, final_norm: norm !== undefined, embedding_norm: embedNorm !== undefined, encoder_proj: bridge !== undefined, ...Object.fromEntries(guessed), tied_head: !head,
+    head_bias: head !== undefined, ...given,
   };
   return { config, used, put };
 }
@@ -75,28 +98,58 @@ function readDecoder(stack: Stack, encoder: Stack, outside: readonly Tensor[], l
 interface DecoderBlock {
   /** Self-attention and MLP, with the first norm and the last. */
   readonly own: Block;
-  readonly cross: Block;
+  readonly cross: readonly [q: Matrix, kv: Matrix, proj: Matrix];
   readonly norm: Layer;
 }
 
-function readDecoderBlock(block: Part, width: number, living: Living): DecoderBlock {
-  const [, cross] = modulesOf(block)!;
-  const norms = layersOf(block).layers.filter((layer) => isVector(layer) && layer.count === width);
-  const [, norm] = norms;
-  if (norms.length !== 3 || !norm) throw uncomputed("such a decoder");
+function readDecoderBlock(block: Part, [, cross]: readonly [string, string], width: number, seen: number, living: Living, isMapped: boolean): DecoderBlock {
+  const norms = living(layersOf(block).layers.filter((layer) => isVector(layer) && layer.count === width), 3);
+  const byNumber = norms.every(({ path }) => /[1-3]$/.test(path)) ? [...norms].sort((a, b) => Number(a.path.at(-1)) - Number(b.path.at(-1))) : norms;
+  const norm = norms.find(({ name, path }) => name.startsWith(cross) || /cross/.test(path)) ?? byNumber[1];
+  if (norms.length !== 3 || !norm) throw uncomputed("a decoder's block without three norms");
   const all = new Set(norms.flatMap(({ from }) => from.flat())), middle = new Set(norm.from.flat());
   const part = (test: (name: string, tensor: Tensor) => boolean) => new Map([...block].filter(([name, tensor]) => test(name, tensor)));
   const own = readBlock(part((name, tensor) => (!name.startsWith(cross) || all.has(tensor)) && !middle.has(tensor)), width, living);
-  const seen = readBlock(part((name, tensor) => name.startsWith(cross) && !all.has(tensor)), width, living);
-  if (!own.fc1 || seen.fc1 || own.qkv.rows !== 3 * width || seen.qkv.rows !== 3 * width) throw uncomputed("such a decoder");
-  return { own, cross: seen, norm };
+  if (!own.fc1 || own.qkv.rows !== 3 * width) throw uncomputed("such a decoder's block");
+  const inside = [...part((name, tensor) => name.startsWith(cross) && !all.has(tensor))].map(([name, tensor]) => [name.slice(cross.length), tensor] as const);
+  return { own, cross: readCross(new Map(inside), width, isMapped ? width : seen), norm };
 }
 
-function putDecoderBlock(model: Model, name: string, { own, cross, norm }: DecoderBlock): void {
-  const { rows } = cross.proj;
+/** Attention to the image's tokens of `seen` numbers: queries, keys with values, what mixes the heads. */
+function readCross(part: Part, width: number, seen: number): readonly [q: Matrix, kv: Matrix, proj: Matrix] {
+  const { layers, alone } = layersOf(part), matrices = layers.filter((layer) => !isVector(layer));
+  const sized = (rows: number, columns: number) => take(matrices, (one) => one.rows === rows && one.columns === columns);
+  const bias = alone.find(([name]) => name.endsWith("in_proj_bias"))?.[1];
+  const apartOf = ["q", "k", "v"].map((role, at) => alone.filter(([name]) => name.endsWith(`${role}_proj_weight`)).map(([, tensor]): Matrix => ({
+    rows: width, columns: tensor.shape.at(-1)!, from: [[tensor], bias ? [bias] : []],
+    make: (read, which) => (which ? bias ? read(bias).slice(at * width, (at + 1) * width) : new Float32Array(width) : read(tensor)),
+  })));
+  const fused = sized(3 * width, width), pair = sized(2 * width, seen);
+  const lists = ["q", "k", "v"].map((role, at) => [...apartOf[at]!, ...takeAll(matrices, ({ path }) => roleOf(path) === role)
+    .sort((a, b) => a.path.localeCompare(b.path, "en", { numeric: true }))]);
+  if (!fused) lists.forEach((list, at) => {
+    const square = list.length > 0 || (at > 0 && pair) ? undefined : sized(width, at ? seen : width);
+    if (square) list.push(square);
+  });
+  const [q, k, v] = lists as [Matrix[], Matrix[], Matrix[]], kv = pair ?? (k.length > 0 && stacked([...k, ...v]));
+  const [proj = identity(width), ...more] = matrices;
+  const made = fused ? [rowsOf(fused, 0, width), rowsOf(fused, width, 2 * width)] as const : q.length > 0 && kv ? [stacked(q), kv] as const : undefined;
+  if (!made || made[0].rows !== width || made[1].rows !== 2 * width || made[1].columns !== seen || proj.columns !== width || more.length > 0) {
+    throw uncomputed(`cross-attention of ${shown(...part.values())}`);
+  }
+  return [...made, proj];
+}
+
+/** What stands for a layer that mixes the heads where there is none. */
+const identity = (width: number): Matrix => ({
+  rows: width, columns: width, from: [[], []],
+  make: (_read, which) => Float32Array.from({ length: which ? width : width * width }, (_, index) => Number(!which && index % (width + 1) === 0)),
+});
+
+function putDecoderBlock(model: Model, name: string, { own, cross: [q, kv, proj], norm }: DecoderBlock): void {
   model.putLayers({
     norm1: own.norms[0]!, "attn.qkv": own.qkv, "attn.proj": own.proj,
-    cross_norm: norm, "cross.q": rowsOf(cross.qkv, 0, rows), "cross.kv": rowsOf(cross.qkv, rows, 2 * rows), "cross.proj": cross.proj,
+    cross_norm: norm, "cross.q": q, "cross.kv": kv, "cross.proj": proj,
     norm2: own.norms[1]!, "mlp.fc1": own.fc1!, "mlp.fc2": own.fc2!,
   }, name);
 }

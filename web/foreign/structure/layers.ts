@@ -57,7 +57,7 @@ export function layersOf(all: ReadonlyMap<string, Tensor>): { layers: Layer[]; a
 }
 
 /** A class token may lie in a module of positions. */
-export const isPosition = (name: string) => /^(?!.*(cls|class)(?!\w*pos)\w*$).*(pos|(^|[._])pe($|[._]))/i.test(name);
+export const isPosition = (name: string) => /^(?!.*(cls|class)(?!\w*pos)\w*$).*(pos|(^|[._])w?pe($|[._]))/i.test(name);
 
 /** Whether it is a norm's. A row with a bias of one number, or with none, is a Linear's with one output. */
 export const isVector = (layer: Layer) => squeezed(layer).length === 1 && (layer.shape.length !== 2 || (layer.from[1]![0]?.count ?? 1) > 1);
@@ -67,7 +67,7 @@ export const apart = (layers: readonly Layer[]) => [layers.filter(isVector), lay
 
 export const roleOf = (path: string): "q" | "k" | "v" | undefined => {
   for (const part of path.split(".").reverse()) {
-    const [, letter] = /^(?:w|to|fc|[a-z]+_)?_?(quer(?:y|ie)|key|value|[qkv])s?(?:_[a-z]+|proj|lin|linear|layer|map)?s?$/.exec(part) ?? [];
+    const [, letter] = /^(?:w|to|fc|[a-z]+_)?_?(qu?e?ry|querie|key|valu?e?|[qkv])s?(?:_[a-z]+|proj|lin|linear|layer|map)?s?$/.exec(part) ?? [];
     if (letter) return letter[0] as "q";
   }
   return undefined;

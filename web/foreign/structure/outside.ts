@@ -54,7 +54,7 @@ function readPatches(convolutions: readonly Layer[], matrices: Layer[], width: n
   const square = conv?.rows === width && !matrices.some((one) => one.rows === width && one.columns === width && isPatch(one));
   const other = !layer || square ? undefined : take(matrices, conv ? sized(width, conv.rows, undefined, HEAD) : (one) => one.rows === layer.columns && isPatch(one));
   if (!layer || (conv && conv.shape.length !== 4) || (layer.rows !== width && !other)) throw refuse(`nothing makes tokens of ${width} numbers of an image${layer ? `: ${shown(layer)}` : ""}`);
-  if (other && model.assume("patch_activation", "none") !== "none") throw uncomputed("such a patch_activation");
+  if (other && model.assume("patch_activation", "none") !== "none") throw uncomputed("patch_activation");
   const isSecond = other && (conv ?? (order.indexOf(other) > order.indexOf(layer) && other.columns === width));
   return !other ? layer : isSecond ? product(other, layer) : product(layer, other);
 }

@@ -1,20 +1,57 @@
 /**
- * What few models need that are read by structure: several stacks, a decoder among them, a block without a number,
- * the caller's own map, numbers of other types than F32. This is a bundle of its own, which shares code with structure.js.
+ * What few models need that are read by structure: several stacks, a block without a number, the caller's own map,
+ * numbers of other types than F32. This is a bundle of its own, which shares code with structure.js.
  */
 import type { Json } from "../../base/json.js";
 import type { Mapping } from "../../config.js";
 import type { Tensor } from "../family.js";
+import type { Refusal } from "../refusal.js";
+import type { Found } from "./decoder.js";
 import { findStacks, isMatrix, isQkv, roleIn, type Stack } from "./blocks.js";
 import { byName, cut, refuse, shown, uncomputed } from "./layers.js";
 import { badConfig, type Model } from "./model.js";
+import { type Matrix, moved } from "./numbers.js";
+import { isDecoder, isOfOthers, modulesOf, stackOf } from "./several.js";
+import { readNumbers } from "./types.js";
 
-export { decoderIn } from "./decoder.js";
-export { isOfOthers, stackOf } from "./several.js";
-export { readNumbers } from "./types.js";
+/** A part of foreign.ts. */
+type LoadDecoder = (name: "decoder") => Promise<typeof import("./decoder.js")>;
+
+export type Rare = Awaited<ReturnType<typeof rareOf>>;
+
+/** What structure.ts does with a file that is not usual. @param numbered the stacks whose blocks have numbers */
+export async function rareOf(numbered: readonly Stack[], tensors: readonly Tensor[], bundle: LoadDecoder) {
+  const stacks = numbered.length > 0 ? numbered : otherStacks(tensors), [decoder, ...more] = stacks.filter(isDecoder);
+  const isOnly = decoder !== undefined && more.length === 0, modules = isOnly && modulesOf(decoder.blocks[0]!);
+  const reader = modules && stacks.length > 1 ? await bundle("decoder") : undefined;
+  return {
+    stacks, stackOf, finish, readNumbers, reordered,
+    /** Tests whether a tensor belongs to another stack than the chosen one, or, if the caller wants no decoder, to texts. */
+    isOfOthers: (stack: Stack, given: Json) => {
+      const isOther = isOfOthers(stacks, stack);
+      return (tensor: Tensor) => isOther(tensor) || (isOnly && given.decoder === null && OF_TEXTS.test(tensor.name));
+    },
+    /** The only decoder beside an encoder. */
+    decoderIn(encoder: Stack, ...rest: DropThree<Parameters<NonNullable<typeof reader>["readDecoder"]>>): Found | undefined {
+      const model = rest.at(-1) as Model;
+      if (!reader || !modules || decoder === encoder || model.given.decoder === null) return undefined;
+      try {
+        return reader.readDecoder(decoder!, modules, encoder, ...rest);
+      } catch (error) {
+        const refused = error as Refusal;
+        if (refused.code === "bad_tensor") refused.message = `config: decoder: set decoder to null to read the encoder alone: ${refused.message}`;
+        throw error;
+      }
+    },
+  };
+}
+
+type DropThree<All extends readonly unknown[]> = All extends readonly [unknown, unknown, unknown, ...infer Rest] ? Rest : never;
+
+const OF_TEXTS = /tgt|target|text|word|tok|seq|cap|voc|out/i;
 
 /** Stacks without numbers: parts told apart by words, or a single block. */
-export function otherStacks(tensors: readonly Tensor[]): readonly Stack[] {
+function otherStacks(tensors: readonly Tensor[]): readonly Stack[] {
   const stacks = findStacks(tensors, /[^.]+(?=\.)/g, 2);
   if (stacks.length > 0) return stacks;
   const blocks = loneBlock(tensors);
@@ -33,8 +70,25 @@ function loneBlock(tensors: readonly Tensor[]): Stack["blocks"] | undefined {
   return undefined;
 }
 
+/**
+ * Queries, keys and values in our order, and scaled.
+ *
+ * @param scale and order: their numbers among structure.ts's words
+ */
+function reordered(qkv: Matrix, d: number, width: number, scale: number, order: number): Matrix {
+  const inner = qkv.rows / 3;
+  /** By what queries are multiplied, of which the core takes the root of d away again. */
+  const ofQueries = [1, Math.sqrt(d / width), Math.sqrt(d), Math.sqrt(d)][scale]!, ofValues = scale === 3 ? 1 / Math.sqrt(width) : 1;
+  /** The steps from part to part, from head to head, and in a head. */
+  const [part, head, step] = ([[inner, d, 1], [d, 3 * d, 1], [1, 3 * d, 3]] as const)[order]!;
+  return moved(qkv, qkv.columns, (values, row, column, length) => {
+    const which = Math.floor(row / inner), at = row % inner, j = at % d;
+    return values[(which * part + ((at - j) / d) * head + j * step) * length + column]! * [ofQueries, 1, ofValues][which]!;
+  });
+}
+
 /** Changes a model's parameters as the caller says, and the config for them. */
-export function finish({ given, parameters }: Model, tensors: readonly Tensor[], config: Json): Json {
+function finish({ given, parameters }: Model, tensors: readonly Tensor[], config: Json): Json {
   const isLate = /^n/.test(given.norm_order as string);
   if (isLate) shiftNorms(parameters);
   if (given.map) replaceBy(given.map as Mapping, parameters, tensors);

@@ -1,26 +1,27 @@
 /** Chooses between the stacks of a file that repeats several parts. */
 import type { Tensor } from "../family.js";
 import type { Refusal } from "../refusal.js";
-import { type Part, roleIn, type Stack, tensorsIn } from "./blocks.js";
-import { cut, QKV } from "./layers.js";
+import { isMatrix, isQkv, type Part, roleIn, type Stack, tensorsIn } from "./blocks.js";
+import { cut } from "./layers.js";
 import { openQuestions } from "./model.js";
 
 /** The names that stand for attention to the image, and to the text. */
 const CROSS = /cross|enc|mem|multihead|context|src|source|att[a-z]*_?2/;
 const SELF = /self|mask|causal|dec|tgt|target|att[a-z]*_?1/;
 
-const isAttention = (names: readonly string[]) => names.some((name) => QKV.test(name)) ||
-  ["q", "k", "v"].every((role) => names.some((name) => roleIn(name) === role));
+/** Whether what a module has makes queries, keys and values. */
+const attends = (front: string, part: Part) => !/mlp|ff|fc|feed/.test(front) && ([...part].some(([name, tensor]) => isQkv(name, tensor) && !/mlp|ff|fc|feed|lin/.test(name)) ||
+  ["q", "k", "v"].every((role) => [...part.keys()].some((name) => roleIn(name) === role || (role !== "q" && /(^|[._])kv/i.test(name)))) || [...part.values()].filter(isMatrix).length > 3);
 
-/** The two modules of a block that attend: that of the text, and that of the image. Undefined if there are not two. */
+/** How the names of a block's two modules begin that attend: to the text, and to the image. Undefined if there are not two. */
 export function modulesOf(block: Part): readonly [self: string, cross: string] | undefined {
-  for (const parts of [1, 2, 3]) {
-    const groups = new Map<string, string[]>();
-    for (const name of block.keys()) {
-      const front = `${name.split(".").slice(0, parts).join(".")}.`;
-      groups.set(front, [...(groups.get(front) ?? []), name.slice(front.length)]);
+  for (const words of [1, 2, 3]) {
+    const groups = new Map<string, Map<string, Tensor>>();
+    for (const [name, tensor] of block) {
+      const [front] = new RegExp(`^([^._]+[._]){0,${words}}`).exec(name)!, group = groups.get(front) ?? new Map<string, Tensor>();
+      groups.set(front, group.set(name.slice(front.length), tensor));
     }
-    const [first, second, ...more] = [...groups].filter(([, names]) => isAttention(names)).map(([front]) => front);
+    const [first, second, ...more] = [...groups].filter((group) => attends(...group)).map(([front]) => front);
     if (first === undefined || second === undefined || more.length > 0) continue;
     const swapped = CROSS.test(first) !== CROSS.test(second) ? CROSS.test(first) : SELF.test(second) && !SELF.test(first);
     return swapped ? [second, first] : [first, second];

@@ -12,7 +12,7 @@ import { findStacks, type Stack, templateIn, tensorsIn } from "./blocks.js";
 import { gridOf } from "./grid.js";
 import { byName, isVector, type Layer, layersOf, parent, refuse, shown, uncomputed, unused } from "./layers.js";
 import { badConfig, Model, openQuestions } from "./model.js";
-import { constant, type Matrix, moved } from "./numbers.js";
+import { constant, moved } from "./numbers.js";
 import { isConvolution, readOutside } from "./outside.js";
 
 interface Structured extends Omit<Foreign, "written"> {
@@ -25,7 +25,7 @@ const MOST_CALLS = 64;
 /** The most bytes that are written anew. */
 const MOST_BYTES = 2 ** 29;
 
-const BUFFER = /(^|[._])(num_batches_tracked|position_ids|relative_position_index|(\w*_)?mask(_token)?|n_averaged|dummy\w*)$/i;
+const BUFFER = /(^|[._])(num_batches_tracked|position_ids|relative_position_index|(\w*_)?mask(_token)?|tri[lu]|n_averaged|dummy\w*)$/i;
 /** Tensors of other architectures, which might pass for a ViT's. */
 const OTHER = /(^|[._])(rope|rotary|inv_freq|freqs_cis|relative_position_bias|rel_pos_[hw]|lora_[ab]|weight_[ih]h)|running_(mean|var)$/i;
 
@@ -34,7 +34,9 @@ const OWN = /^(attention_scale|batch|class_pos|decoder|early|fc_norm|head_act|ma
 /** What pre may stand for. The core computes the first, and rare.ts makes a post-norm model of the second. */
 const BLOCKS = ["x + f(norm(x))", "norm(x) + f(norm(x))", "x + norm(f(x))"];
 /** What only rare.js reads in a config. */
-const RARE = /"map"|norm_order/;
+const RARE = /"map"|m_order|v_order|n_scale/;
+/** What attention is divided by, and the order of the rows of one matrix for queries, keys and values; rare.ts does all but the first. */
+const SCALES = ["head", "width", "none", "after_softmax"], ORDERS = ["qkv h d", "h qkv d", "h d qkv"];
 const ACTIVATIONS = ["gelu", "relu", "gelu_tanh", "quick_gelu", "silu"];
 
 /** The tensors without buffers. @throws {Refusal} for another model. */
@@ -42,17 +44,17 @@ function weightsIn(all: readonly Tensor[]): readonly Tensor[] {
   if (all.length > MOST_TENSORS) throw refuse(`expected at most ${MOST_TENSORS} tensors, got ${all.length}`);
   const other = all.find(({ name }) => OTHER.test(name));
   if (other) throw uncomputed(`${shown(other)}, of ${/running/.test(other.name) ? "batch norms: a convolutional network or a hybrid," : "another architecture,"}`);
-  return all.filter(({ name, dtype, count }) => !BUFFER.test(name) && count > 0 && /F/.test(dtype));
+  return all.filter(({ name, dtype, shape, count }) => !BUFFER.test(name) && !(shape.length > 3 && name.endsWith("bias")) && count > 0 && /F/.test(dtype));
 }
 
-export type Rare = typeof import("./rare.js");
+type Rare = import("./rare.js").Rare;
 
 /**
  * Finds a model in tensors that no family names.
  *
  * @param all in the order of the header
  * @param tensors those without buffers
- * @param rare if there are several stacks, or a map
+ * @param rare if there is something rare
  * @param isZero unknown before the numbers are read
  * @throws {Refusal} for another model, and for what is open, all at once.
  */
@@ -70,12 +72,12 @@ function structureOf(all: readonly Tensor[], tensors: readonly Tensor[], stacks:
   /** Leaves out what is one too many and was never trained. */
   const living = (layers: readonly Layer[], most: number) => layers.filter((layer) => layers.length <= most || !isDead(layer) ||
     model.ask("untrained", ["skipped", "called"], untrained(layer)) === "called" || leave(layer.from.flat()));
-  const decoder = rare?.decoderIn(stacks, stack, outside(), living, model);
-  decoder?.used.forEach((tensor) => inside.add(tensor));
-  if (rare) leave(outside().filter(rare.isOfOthers(stacks, stack)));
-  leave(templateIn(outside(), own[0]!));
   const width = widthOf(own[0]!);
   const blocks = own.map((part) => readBlock(part, width, living)), first = blocks[0]!;
+  const decoder = rare?.decoderIn(stack, first.heads, all, outside(), living, model);
+  decoder?.used.forEach((tensor) => inside.add(tensor));
+  if (rare) leave(outside().filter(rare.isOfOthers(stack, given)));
+  leave(templateIn(outside(), own[0]!));
   if (blocks.length === 1) { // it may be called several times
     const depth = model.assume("depth", 1);
     if (!Number.isInteger(depth) || depth < 1 || depth > MOST_CALLS) throw badConfig("depth", `1 to ${MOST_CALLS}`, depth);
@@ -92,7 +94,7 @@ function structureOf(all: readonly Tensor[], tensors: readonly Tensor[], stacks:
   const divisors = Array.from({ length: Math.min(inner, 64) }, (_, at) => at + 1).filter((heads) => inner % heads === 0);
   const heads = first.heads ?? model.ask("heads", divisors);
   const isBare = first.norms.length === 0;
-  const place = model.ask("norm", ["pre", "post"], isBare ? "the norms have no tensors" : undefined);
+  const place = model.ask("norm", ["pre", "post"], isBare ? "norms have no tensors" : undefined);
   if (first.fc1) model.ask("activation", ACTIVATIONS);
   const pool = (hidden ?? last)?.columns === 2 * width ? "class_mean" : token ? model.ask("pool", ["class", "mean", "max"]) : model.assume("pool", "mean");
   model.assume("norm_eps", 1e-5);
@@ -101,19 +103,12 @@ function structureOf(all: readonly Tensor[], tensors: readonly Tensor[], stacks:
   const block = model.choose("norm_order", BLOCKS, place === "pre");
   if (block === BLOCKS[2]) throw uncomputed(`a block of ${block}`);
   const pixels = !isConvolution(patches) && grid.channels > 1 ? model.ask("patch_order", ["channels_first", "channels_last"]) : undefined;
-  if (!first.fc1 && place === "post") throw uncomputed("such a norm");
+  if (!first.fc1 && place === "post") throw uncomputed("that norm");
   const bare = [...blocks.flatMap((block) => block.norms), ...Object.values(norms)].find((one) => one && !one.from[1]!.length);
   if (bare && model.ask("norm_bias", ["none", "rms"], `${shown(bare)} is of a LayerNorm or RMSNorm`) === "rms") throw uncomputed("RMSNorm");
   const d = heads ? inner / (heads as number) : 0;
   if (!Number.isInteger(d)) throw badConfig("heads", `a divisor of ${inner}`, heads);
-  /** What is divided: by what queries are multiplied, of which the core takes the root of d away again, and values. */
-  const scales: Readonly<Record<string, readonly [number, number]>> = {
-    head: [1, 1], width: [Math.sqrt(d / width), 1], none: [Math.sqrt(d), 1], after_softmax: [Math.sqrt(d), 1 / Math.sqrt(width)],
-  };
-  /** How the rows of one matrix for queries, keys and values follow each other, in einops' words: the steps from part to part, from head to head, and in a head. */
-  const orders: Readonly<Record<string, readonly [number, number, number]>> = { "qkv h d": [inner, d, 1], "h qkv d": [d, 3 * d, 1], "h d qkv": [1, 3 * d, 3] };
-  const [ofQueries, ofValues] = scales[model.choose("attention_scale", Object.keys(scales), !first.standard)]!;
-  const steps = orders[model.choose("qkv_order", Object.keys(orders), first.fused && !first.standard)]!;
+  const scale = model.choose("attention_scale", SCALES, !first.standard), order = model.choose("qkv_order", ORDERS, first.fused && !first.standard);
 
   // The parameters.
   const { rows, columns } = patches, { channels, patch_size } = grid, { norm, fc_norm, ...before } = norms, each = columns / channels;
@@ -124,11 +119,7 @@ function structureOf(all: readonly Tensor[], tensors: readonly Tensor[], stacks:
   model.putLayers({ ...before, "patch_embed.norm_in": normIn && moved(normIn, 1, (values, row) => values[placeOf(row)]!) });
   if (token) model.put("cls_token", [1, 1, width], [token], (read) => read(token));
   if (position && count) putPositions(model, position, width, count, prefix);
-  const scaled = (qkv: Matrix) => moved(qkv, qkv.columns, (values, row, column, length) => {
-    const part = Math.floor(row / inner), j = row % d, head = ((row % inner) - j) / d;
-    return values[(part * steps[0] + head * steps[1] + j * steps[2]) * length + column]! * [ofQueries, 1, ofValues][part]!;
-  });
-  blocks.forEach((block, at) => putBlock(model, `blocks.${at}.`, block, width, scaled));
+  blocks.forEach((block, at) => putBlock(model, `blocks.${at}.`, { ...block, qkv: rare?.reordered(block.qkv, d, width, SCALES.indexOf(scale), ORDERS.indexOf(order)) ?? block.qkv }, width));
   const isOpen = norm ? isDead(norm) : isBare;
   const called = isOpen ? model.ask("final_norm", [true, false], norm && untrained(norm)) : given.final_norm;
   const final = called === false ? undefined : norm ?? (isOpen && called ? plainNorm(width) : undefined);
@@ -174,10 +165,9 @@ function putPositions(model: Model, position: Tensor, width: number, count: numb
 /** A norm without a gain and a bias. */
 const plainNorm = (width: number) => constant(width, 1, () => 1);
 
-/** @param scaled puts queries, keys and values in our order, and scales them. */
-function putBlock(model: Model, name: string, { qkv, proj, fc1, fc2, norms, scales }: Block, width: number, scaled: (qkv: Matrix) => Matrix): void {
+function putBlock(model: Model, name: string, { qkv, proj, fc1, fc2, norms, scales }: Block, width: number): void {
   const norm1 = norms[0] ?? plainNorm(width);
-  model.putLayers({ norm1, norm2: norms[1] ?? norm1, "attn.qkv": scaled(qkv), "attn.proj": proj, "mlp.fc1": fc1 ?? constant(1, width), "mlp.fc2": fc2 ?? constant(width, 1) }, name);
+  model.putLayers({ norm1, norm2: norms[1] ?? norm1, "attn.qkv": qkv, "attn.proj": proj, "mlp.fc1": fc1 ?? constant(1, width), "mlp.fc2": fc2 ?? constant(width, 1) }, name);
   scales.forEach((tensor, index) => model.put(`${name}ls${index + 1}.gamma`, [width], [tensor], (read) => read(tensor)));
 }
 
@@ -192,14 +182,21 @@ interface Rewritten extends Omit<Structured, "parameters"> {
   readonly parameters: readonly (readonly [name: string, shape: readonly number[], values: Float32Array])[];
 }
 
+/** A part of foreign.ts. */
+type LoadRare = <Name extends keyof Later>(name: Name) => Promise<Later[Name]>;
+
+export interface Later {
+  readonly rare: typeof import("./rare.js");
+  readonly decoder: typeof import("./decoder.js");
+}
+
 /** Reads the whole file. */
-export async function openStructure(tensors: readonly Tensor[], header: Header, given: Json, file: Bytes, rareBundle: () => Promise<Rare>): Promise<Rewritten> {
+export async function openStructure(tensors: readonly Tensor[], header: Header, given: Json, file: Bytes, bundle: LoadRare): Promise<Rewritten> {
   const named = byName(tensors);
   const all = Object.keys(header.tensors!).map((name) => named.get(name)!), weights = weightsIn(all);
-  let stacks = findStacks(weights, /\d+(?=\.)/g, 1);
-  const isUsual = stacks.length === 1 && !RARE.test(JSON.stringify(given)) && weights.every(({ dtype }) => dtype === "F32");
-  const rare = isUsual ? undefined : await rareBundle();
-  if (stacks.length === 0) stacks = rare!.otherStacks(weights);
+  const numbered = findStacks(weights, /\d+(?=\.)/g, 1);
+  const isUsual = numbered.length === 1 && !RARE.test(JSON.stringify(given)) && weights.every(({ dtype }) => dtype === "F32");
+  const rare = isUsual ? undefined : await (await bundle("rare")).rareOf(numbered, weights, bundle), stacks = rare?.stacks ?? numbered;
   const find = (isZero?: (tensor: Tensor) => boolean) => structureOf(all, weights, stacks, given, rare, isZero);
   try {
     find(); // refuses another model before it is downloaded
