@@ -279,13 +279,20 @@ async function write(folder, name, count, next, languages) {
 const folder = join(root, "build", "numbers"), weights = join(root, "weights");
 const jsonIn = (path) => JSON.parse(readFileSync(path, "utf8"));
 
-/** Each run has pads of its own, the last of which validate. */
-const RUNS = [{ pads: 120_000, seed: 1 }, { pads: 187_000, seed: 2, loose: 2 }];
+/** Each run has pads of its own, the last of which validate. The others are as loose as `loose` says, in turn. A later run
+ *  follows the recipe with the changes of numbers.CHANGES.json. */
+const RUNS = [
+  { pads: 120_000, seed: 1 },
+  { pads: 187_000, seed: 2, loose: [2], changes: "finish" },
+  { pads: 603_000, seed: 3, loose: [1, 2], changes: "last" },
+];
 
-async function drawTraining(out, { pads, seed, loose }) {
+async function drawTraining(out, { pads, seed, loose = [1] }) {
   if (existsSync(join(out, "train-tokens-idx2-ubyte"))) return;
-  const random = dice(seed), draw = drawer(await gather("train"), random, loose), check = drawer(await gather("validation"), random);
-  await write(out, "train", pads, (at) => (at < pads - VALIDATION_ROWS ? draw() : check()), { "tokens-idx2": () => pick(random, LANGUAGES) });
+  const random = dice(seed), train = await gather("train"), check = drawer(await gather("validation"), random);
+  const draw = loose.map((of) => drawer(train, random, of));
+  const pad = (at) => (at < pads - VALIDATION_ROWS ? draw[at % draw.length]() : check());
+  await write(out, "train", pads, pad, { "tokens-idx2": () => pick(random, LANGUAGES) });
 }
 
 /** What the first run begins from: random numbers, and the convolutions of digits-stem. */
@@ -303,24 +310,28 @@ function writeMean(path, one, other) {
   writeFileSync(path, writeSafetensors(mean));
 }
 
-/** Makes weights/numbers.safetensors. `command` runs `vit`. */
+/** Makes weights/numbers.safetensors: the last run begins from the mean of the first two. `command` runs `vit`. */
 export async function numbers({ command, words }) {
-  const at = (name) => join(folder, name), recipe = join(weights, "numbers.recipe.json"), last = at("finish.recipe.json");
-  const train = (run, recipe, out, ...more) => command("train", "--data", at(`train-${run}`), "--recipe", recipe, "--out", out, ...more, ...words);
+  const at = (name) => join(folder, name), recipe = join(weights, "numbers.recipe.json"), out = join(weights, "numbers.safetensors");
+  const [start, first, second, mean, last] = ["start", "first", "second", "mean", "last"].map((name) => at(`${name}.safetensors`));
+  const train = async (run, init, model, log) => {
+    const { changes } = RUNS[run], changed = at(`${changes}.recipe.json`);
+    if (changes) writeFileSync(changed, JSON.stringify(finishing(jsonIn(recipe), jsonIn(join(weights, `numbers.${changes}.json`)), {})));
+    await drawTraining(at(`train-${run}`), RUNS[run]);
+    await command("train", "--data", at(`train-${run}`), "--recipe", changes ? changed : recipe, "--out", model, "--init", init, ...words);
+    copyFileSync(`${model}.log.tsv`, join(weights, `numbers.${log}.log.tsv`));
+  };
   mkdirSync(folder, { recursive: true });
   await drawTraining(at("few"), { pads: 2 * VALIDATION_ROWS, seed: 1 });
   await command("train", "--data", at("few"), "--recipe", recipe, "--out", at("few.safetensors"), "--epochs", "1", "--snapshots", "2", "--fresh");
-  writeStart(at("start.safetensors"), at("few.safetensors.step-000000.safetensors"));
-  for (const [run, how] of RUNS.entries()) await drawTraining(at(`train-${run}`), how);
-  await train(0, recipe, at("first.safetensors"), "--init", at("start.safetensors"));
-  writeFileSync(last, JSON.stringify(finishing(jsonIn(recipe), jsonIn(join(weights, "numbers.finish.json")), {})));
-  await train(1, last, at("second.safetensors"), "--init", at("first.safetensors"));
-  const out = join(weights, "numbers.safetensors"), mixed = (what) => at(join("validation", `mixed-${what}-ubyte`));
-  writeMean(out, at("first.safetensors"), at("second.safetensors"));
+  writeStart(start, at("few.safetensors.step-000000.safetensors"));
+  await train(0, start, first, "safetensors");
+  await train(1, first, second, "finish");
+  writeMean(mean, first, second);
+  await train(2, mean, last, "last");
   await drawMeasured("validation");
-  await command("calibrate", "--model", out, "--out", out, "--images", mixed("images-idx3"), "--labels", mixed("tokens-idx2"));
-  copyFileSync(at("first.safetensors.log.tsv"), join(weights, "numbers.safetensors.log.tsv"));
-  copyFileSync(at("second.safetensors.log.tsv"), join(weights, "numbers.finish.log.tsv"));
+  const mixed = (what) => at(join("validation", `mixed-${what}-ubyte`));
+  await command("calibrate", "--model", last, "--out", out, "--images", mixed("images-idx3"), "--labels", mixed("tokens-idx2"));
 }
 
 /** Draws what a model is measured on, and pads as in training. */
