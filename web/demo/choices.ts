@@ -4,7 +4,7 @@ import type { View } from "./state.ts";
 import { words } from "./texts/words.ts";
 
 /** A view whose `map` is one of the options of its own control. */
-type Chosen<Map> = Omit<View, "map"> & { map: Map };
+type ViewWith<Map> = Omit<View, "map"> & { map: Map };
 type Find = (id: string) => HTMLElement;
 
 const select = (find: Find, id: string) => find(id) as HTMLSelectElement;
@@ -17,7 +17,7 @@ export function fillChoices(find: Find, { depth, heads }: Readonly<VitConfig>): 
   select(find, "head").replaceChildren(new Option(words.maps.mean, "mean"), ...numbers(heads));
 }
 
-export function showChoices<Map extends string>(find: Find, view: Chosen<Map>, able: boolean): void {
+export function showChoices<Map extends string>(find: Find, view: ViewWith<Map>, able: boolean): void {
   select(find, "map").value = view.map;
   for (const id of ["layer", "head"]) select(find, id).disabled = !able;
   select(find, "layer").value = String(view.layer + 1);
@@ -27,7 +27,7 @@ export function showChoices<Map extends string>(find: Find, view: Chosen<Map>, a
 /** Puts each choice into the view, then calls `changed`. */
 export function listenToChoices<Map extends string>(
   find: Find,
-  view: Chosen<Map>,
+  view: ViewWith<Map>,
   changed: (id: string) => void,
 ): void {
   const take: Record<string, (value: string) => void> = {

@@ -79,9 +79,9 @@ async function load(choice: ModelFile, { signal, onProgress }: Loading): Promise
 }
 
 /** A model, and if that takes long, its light form before it. */
-async function* open(choice: ModelFile, shown: ModelFile | undefined, loading: Loading): AsyncGenerator<Loaded> {
+async function* open(choice: ModelFile, current: ModelFile | undefined, loading: Loading): AsyncGenerator<Loaded> {
   const { light } = choice;
-  if (light && shown !== light && (await isLongInComing(choice.url, choice.bytes))) {
+  if (light && current !== light && (await isLongInComing(choice.url, choice.bytes))) {
     const early = await load(light, loading).catch(() => undefined); // the whole model may still load
     if (early) yield early;
   }

@@ -110,8 +110,8 @@ export function followDrawing(state: Pad<unknown>, page: Page) {
     /** Writes an example on the empty pad, so that there is something to see while the model loads. */
     invite() {
       state.example = true;
-      stopExample = writeOut(page.opening, 1400, (shown, done) => {
-        state.strokes = shown;
+      stopExample = writeOut(page.opening, 1400, (strokes, done) => {
+        state.strokes = strokes;
         state.unfinished = !done;
         changed();
       });

@@ -16,12 +16,12 @@ export type Stroke = Point[];
 
 /** What `make` makes of a stroke. It is made once, and again where the stroke has grown. */
 export function ofStroke<Made>(make: (stroke: Stroke) => Made): (stroke: Stroke) => Made {
-  const known = new WeakMap<Stroke, { points: number; made: Made }>();
+  const cache = new WeakMap<Stroke, { points: number; made: Made }>();
   return (stroke) => {
-    const old = known.get(stroke);
+    const old = cache.get(stroke);
     if (old?.points === stroke.length) return old.made;
     const made = make(stroke);
-    known.set(stroke, { points: stroke.length, made });
+    cache.set(stroke, { points: stroke.length, made });
     return made;
   };
 }

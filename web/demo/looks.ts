@@ -6,12 +6,12 @@ import { shapeOf } from "./pixels.ts";
 import type { State } from "./state.ts";
 import { closer } from "./texts/en-closer.ts";
 import { blockOf, percent, percentage, words } from "./texts/words.ts";
-import { type Place, type Where, whereOf } from "./where.ts";
+import { type Hotspot, type Where, whereOf } from "./where.ts";
 
 /** The words of *Look closer* and of the sentence beside the map. Read them anew for each text, because the language may change. */
 export const closerWords = () => ({ looks: blockOf("looks", closer.looks), calibration: blockOf("calibration", closer.calibration) });
 
-function placed({ kind, position }: Place): string {
+function phraseOf({ kind, position }: Hotspot): string {
   const { looks } = closerWords();
   return looks.at(looks.kinds[kind], looks.positions[position]);
 }
@@ -33,7 +33,7 @@ export function placesOf(map: Float32Array, { places, patches, share, spread }: 
   if (spread) return [looks.spread(percent(hottest(map))), "", ""];
   const text = begin + looks.hold(patches, map.length, percentage(share, 0).replace(" ", "\u00a0"));
   const [before, after] = text.split("{1}");
-  return [before!, places.map(placed).reduce(looks.both), after!];
+  return [before!, places.map(phraseOf).reduce(looks.both), after!];
 }
 
 export function drawLooks(parent: HTMLElement, state: State): void {

@@ -9,10 +9,10 @@ import { buildBars } from "./logits.ts";
 import { choiceIn, CHOICES, MODELS, SIGNS, titleOf } from "./models.ts";
 import { stayForOffline } from "./offline/page.ts";
 import { heatMap, mostOf, patchAt } from "./overlay.ts";
-import type { Given } from "./own/files.ts";
+import type { FileTransfer } from "./own/files.ts";
 import { once } from "./once.ts";
 import { drawPad, listen } from "./pad.ts";
-import { fromLink, keepOverReload, kept } from "./share.ts";
+import { fromLink, keepOverReload, restoreDrawing } from "./share.ts";
 import { drawAnswer, drawStage } from "./stage.ts";
 import { state } from "./state.ts";
 import { drawStatus, withRemedy } from "./status.ts";
@@ -27,7 +27,7 @@ const select = (id: string) => element<HTMLSelectElement>(id);
 const pad = element<HTMLCanvasElement>("pad");
 const announce = (text: string) => void (element("announce").textContent = text);
 
-let wanted: LinkState["view"]; // a link's choices, until a model has loaded
+let linkView: LinkState["view"]; // a link's choices, until a model has loaded
 let finished = false; // a drawing was finished, and its answer not yet told
 let closer: Closer | undefined; // until its code is here
 let teaching: Teaching | undefined; // likewise
@@ -40,7 +40,7 @@ const schedule = inNextFrame(() => {
 });
 const reader = buildDigitReader(state, { redraw, fit, answered, refused });
 select("model").replaceChildren(...CHOICES.map((id) => new Option(titleOf(id), id)));
-const signsWanted = new URL(location.href).searchParams.get("model") === SIGNS; // the first model's load changes the address
+const opensSigns = new URL(location.href).searchParams.get("model") === SIGNS; // the first model's load changes the address
 void reader.load(choiceIn(location.href)).finally(stayForOffline); // loads while the page is built
 followLanguage(select("language"), say);
 
@@ -68,7 +68,7 @@ function drawControls(): void {
   const { progress, choice } = state;
   element("my-signs").hidden = !choice?.own;
   drawTools(element, state);
-  select("model").value = (progress?.wanted ?? choice ?? choiceIn(location.href)).id;
+  select("model").value = (progress?.request ?? choice ?? choiceIn(location.href)).id;
   drawStatus(element("status"), state);
 }
 
@@ -80,19 +80,19 @@ function answered(): void {
   const { reading, version, choice } = state;
   if (!finished || reading?.version !== version) return;
   finished = false;
-  const most = mostShown();
-  const said = sentence(reading.result, choice?.own !== undefined);
-  announce(most ? `${said}. ${most}` : said);
+  const most = mostOfMap();
+  const text = sentence(reading.result, choice?.own !== undefined);
+  announce(most ? `${text}. ${most}` : text);
 }
 
-function mostShown(): string {
+function mostOfMap(): string {
   const { attention } = state.reading?.result ?? {};
   return attention ? mostOf(heatMap(attention, state.view), attention.grid[1]) : "";
 }
 
 function sayPatch(): void {
   const [row, col] = state.view.patch;
-  announce(`${words.maps.chosen(row + 1, col + 1)} ${mostShown()}`);
+  announce(`${words.maps.chosen(row + 1, col + 1)} ${mostOfMap()}`);
 }
 
 /** Puts a text into the status line, at once or when the present load ends. */
@@ -111,18 +111,18 @@ function fit(): void {
   view.layer = layer;
   state.firstPatch = view.patch = patch;
   if (view.head !== "mean" && view.head >= config.heads) view.head = "mean";
-  takeWanted();
+  applyLinkView();
   closer?.fit();
 }
 
 /** Chooses what the page's link asked for, once there is a model that has it. */
-function takeWanted(): void {
-  if (!wanted || !state.model) return;
-  if (isIn(wanted, state.model.config)) {
-    Object.assign(state.view, wanted);
+function applyLinkView(): void {
+  if (!linkView || !state.model) return;
+  if (isIn(linkView, state.model.config)) {
+    Object.assign(state.view, linkView);
     element<HTMLDetailsElement>("closer").open = true;
   }
-  wanted = undefined;
+  linkView = undefined;
 }
 
 select("model").addEventListener("change", () => {
@@ -191,9 +191,9 @@ function refused(error: Error): void {
 }
 
 /** Reads a photo that was chosen, taken, dropped or pasted. Its code loads with the first one. Tells whether the files are for this tab. */
-const readPhoto = (given: Given): Promise<boolean> =>
+const readPhoto = (transfer: FileTransfer): Promise<boolean> =>
   import("./open-photo.ts").then(
-    ({ layPhoto }) => layPhoto(given, drawing, say),
+    ({ layPhoto }) => layPhoto(transfer, drawing, say),
     () => (sayMissing(), true),
   );
 onFiles(readPhoto);
@@ -210,10 +210,10 @@ function openLink(): boolean {
   const link = fromLink();
   if (link === "damaged") say(words.share.damaged);
   if (typeof link === "string") return false;
-  wanted = link.view;
+  linkView = link.view;
   if (link.choices.some(([name, value]) => state.chapterChoices.get(name) !== value))
     state.chapterChoices = new Map([...state.chapterChoices, ...link.choices]);
-  takeWanted();
+  applyLinkView();
   drawing.open(link.strokes);
   if (link.signs !== undefined) withTeaching((teaching) => void teaching.takeLink(link.signs!));
   if (link.chapter && document.querySelector(`#chapters #${link.chapter}`)) location.hash = link.chapter;
@@ -246,10 +246,10 @@ const drawStory = loadStoryLazily(element("story"), {
   wipe: drawing.wipe,
   say: announce,
 });
-if (signsWanted) withTeaching((teaching) => teaching.choose());
+if (opensSigns) withTeaching((teaching) => teaching.choose());
 addEventListener("hashchange", openLink);
 if (!openLink()) {
-  const strokes = kept();
+  const strokes = restoreDrawing();
   if (strokes) drawing.open(strokes);
   else drawing.invite();
 }

@@ -15,9 +15,9 @@ export function fileOfMnist(name, what, make) {
     configResolved({ command }) {
       building = command === "build";
     },
-    resolveId: (asked) => (asked === id ? `\0${id}` : undefined),
-    load(asked) {
-      if (asked !== `\0${id}`) return undefined;
+    resolveId: (specifier) => (specifier === id ? `\0${id}` : undefined),
+    load(moduleId) {
+      if (moduleId !== `\0${id}`) return undefined;
       const source = building ? make() : undefined;
       if (!source) {
         console.log(`  without ${what}: MNIST is not at hand. Name its folder in $VITRINE_DATA and build again`);

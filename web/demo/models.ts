@@ -42,8 +42,8 @@ export const CHOICES: readonly string[] = [...MODELS.map(({ id }) => id), SIGNS]
 export const titleOf = (id: string): string => (words.models as Record<string, string>)[id] ?? id;
 
 export function choiceIn(address: string): ModelFile {
-  const wanted = new URL(address).searchParams.get("model");
-  return MODELS.find(({ id }) => id === wanted) ?? MODELS[0];
+  const modelId = new URL(address).searchParams.get("model");
+  return MODELS.find(({ id }) => id === modelId) ?? MODELS[0];
 }
 
 /** The address that asks for a model. The first model needs no `model` in the address. */

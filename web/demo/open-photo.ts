@@ -1,7 +1,7 @@
 /** Opens a photo and lays it on the pad. This code loads with the first photo. */
 import { h } from "./dom.ts";
 import type { Drawing } from "./drawing.ts";
-import { allIn, type Given, misfit, sortOut } from "./own/files.ts";
+import { allIn, type FileTransfer, misfit, sortOut } from "./own/files.ts";
 import { openPhoto } from "./own/photo.ts";
 import { ownWords } from "./own/words.ts";
 import type { Photo } from "./photo.ts";
@@ -9,7 +9,7 @@ import { inWords } from "./status.ts";
 import { words } from "./texts/words.ts";
 
 /** The longer side of the picture that is shown, in pixels. */
-const MOST_SHOWN = 1600;
+const LONGEST_SIDE = 1600;
 
 let turns = 0;
 
@@ -18,11 +18,11 @@ let turns = 0;
  * @param say tells the visitor why there is none. The drawing stays then.
  * @returns false if a checkpoint is among the files, which is not for the pad.
  */
-export async function layPhoto(given: Given, { lay }: Drawing, say: (text: string) => void): Promise<boolean> {
-  const turn = ++turns, found = await allIn(given), { checkpoint, picture } = sortOut(found);
+export async function layPhoto(transfer: FileTransfer, { lay }: Drawing, say: (text: string) => void): Promise<boolean> {
+  const turn = ++turns, files = await allIn(transfer), { checkpoint, picture } = sortOut(files);
   if (checkpoint.length > 0) return false;
   try {
-    if (!picture) throw new Error(misfit(found));
+    if (!picture) throw new Error(misfit(files));
     const photo = await open(picture);
     if (turn === turns) lay(photo);
   } catch (error) {
@@ -41,13 +41,13 @@ const because = (what: "photo" | "nothing", error: unknown): string => words.tro
 
 async function open(file: File): Promise<Photo> {
   const { source } = await openPhoto(file, file.name);
-  const { width, height } = source, shown = smaller(source);
+  const { width, height } = source, canvas = smaller(source);
   source.close();
-  return { file, width, height, shown };
+  return { file, width, height, canvas };
 }
 
-function smaller(source: ImageBitmap): Photo["shown"] {
-  const scale = Math.min(1, MOST_SHOWN / Math.max(source.width, source.height));
+function smaller(source: ImageBitmap): Photo["canvas"] {
+  const scale = Math.min(1, LONGEST_SIDE / Math.max(source.width, source.height));
   const canvas = h("canvas", { width: Math.ceil(source.width * scale), height: Math.ceil(source.height * scale) });
   const context = canvas.getContext("2d")!;
   context.imageSmoothingQuality = "high";

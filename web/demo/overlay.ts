@@ -103,8 +103,8 @@ export function mostOf(map: Float32Array, columns: number): string {
 /** The overlay in words for a screen reader: its kind of map, and where most of the map is. */
 export function describe(state: State): string {
   const { attention } = state.reading?.result ?? {};
-  const shown = explain(state);
-  return attention ? `${shown} ${mostOf(heatMap(attention, state.view), attention.grid[1])}` : shown;
+  const explanation = explain(state);
+  return attention ? `${explanation} ${mostOf(heatMap(attention, state.view), attention.grid[1])}` : explanation;
 }
 
 export const headsOf = ({ head }: Pick<View, "head">): string =>

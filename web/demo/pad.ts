@@ -20,7 +20,7 @@ export interface KeyPen {
   x: number;
   y: number;
   down: boolean;
-  shown: boolean;
+  visible: boolean;
 }
 
 /** A pointer that moves less than this, in pad units, has tapped. */
@@ -31,7 +31,7 @@ const PEN_MS = 1000;
 
 /** Turns pointer and key events on the canvas into strokes in pad units. The pad has `across` squares side by side. */
 export function listen(canvas: HTMLCanvasElement, events: PadEvents, across = 1): KeyPen {
-  const keyPen: KeyPen = { x: SIDE / 2, y: SIDE / 4, down: false, shown: false };
+  const keyPen: KeyPen = { x: SIDE / 2, y: SIDE / 4, down: false, visible: false };
   listenToPointer(canvas, keyPen, events, across);
   listenToKeys(canvas, keyPen, events, across);
   return keyPen;
@@ -40,7 +40,7 @@ export function listen(canvas: HTMLCanvasElement, events: PadEvents, across = 1)
 function listenToPointer(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadEvents, across: number): void {
   let active: number | undefined; // the one pointer that draws; others are ignored
   let touches = false; // it is a finger, or a palm
-  let penSeen = -Infinity; // when a pen drew or hovered last
+  let lastPenTime = -Infinity; // when a pen drew or hovered last
   let tap: Point | undefined; // where the pointer went down, while this may still be a tap
 
   const pointAt = (event: PointerEvent): Point => {
@@ -56,7 +56,7 @@ function listenToPointer(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadE
   canvas.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
     if (active !== undefined && !(touches && event.pointerType === "pen")) return;
-    if (event.pointerType === "touch" && event.timeStamp - penSeen < PEN_MS) return;
+    if (event.pointerType === "touch" && event.timeStamp - lastPenTime < PEN_MS) return;
     if (active !== undefined) drop(); // a pen goes before a palm that lay there
     active = event.pointerId;
     touches = event.pointerType === "touch";
@@ -67,7 +67,7 @@ function listenToPointer(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadE
     }
     getSelection()?.removeAllRanges(); // otherwise the browser drags a selection and lifts the pen
     if (keyPen.down) events.end();
-    keyPen.down = keyPen.shown = false;
+    keyPen.down = keyPen.visible = false;
     const point = pointAt(event);
     if (events.choosable?.(point.x, point.y)) tap = point;
     else events.begin(point);
@@ -100,7 +100,7 @@ function listenToPointer(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadE
   };
   for (const type of ["pointerdown", "pointermove", "pointerup"] as const) {
     canvas.addEventListener(type, ({ pointerType, timeStamp }) => {
-      if (pointerType === "pen") penSeen = timeStamp;
+      if (pointerType === "pen") lastPenTime = timeStamp;
     });
   }
   canvas.addEventListener("dragstart", (event) => event.preventDefault());
@@ -130,16 +130,16 @@ function listenToKeys(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadEven
       keyPen.down = down; // after begin(), because replacing the drawing lifts the pen
     } else return;
     event.preventDefault();
-    keyPen.shown = true;
+    keyPen.visible = true;
     events.moved();
   });
   canvas.addEventListener("focus", () => requestAnimationFrame(() => { // Firefox knows only then whether keys led here
-    keyPen.shown ||= canvas.matches(":focus-visible");
+    keyPen.visible ||= canvas.matches(":focus-visible");
     events.moved();
   }));
   canvas.addEventListener("blur", () => {
     if (keyPen.down) events.end();
-    keyPen.down = keyPen.shown = false;
+    keyPen.down = keyPen.visible = false;
     events.moved();
   });
 }
@@ -173,8 +173,8 @@ export function drawPad(canvas: HTMLCanvasElement, { strokes, photo }: Sheet, ke
   const context = inPadUnits(canvas, across);
   if (photo) drawPhoto(context, photo);
   drawInk(context, strokes, getComputedStyle(canvas).color, across);
-  canvas.classList.toggle("by-keys", keyPen.shown);
-  if (!keyPen.shown) return;
+  canvas.classList.toggle("by-keys", keyPen.visible);
+  if (!keyPen.visible) return;
   context.lineWidth = 2;
   context.strokeStyle = getComputedStyle(canvas).accentColor;
   context.beginPath();

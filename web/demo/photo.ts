@@ -6,7 +6,7 @@ export interface Photo {
   file: Blob; // what the model reads
   width: number; // of the file's picture, in its own pixels
   height: number;
-  shown: HTMLCanvasElement; // the same, no larger than a screen needs
+  canvas: HTMLCanvasElement; // the same, no larger than a screen needs
 }
 
 /** Where a rectangle of the photo's own pixels lies on the pad, which shows the whole photo in its middle. */
@@ -22,7 +22,7 @@ export function onPad({ width, height }: Photo, place: Placement): Placement {
 
 /** Draws a photo in a context in pad units. */
 export function drawPhoto(context: CanvasRenderingContext2D, photo: Photo): void {
-  const { width, height, shown } = photo, place = onPad(photo, { left: 0, top: 0, width, height });
+  const { width, height, canvas } = photo, place = onPad(photo, { left: 0, top: 0, width, height });
   context.imageSmoothingQuality = "high";
-  context.drawImage(shown, place.left, place.top, place.width, place.height);
+  context.drawImage(canvas, place.left, place.top, place.width, place.height);
 }

@@ -137,12 +137,12 @@ function writeFoot(context: Context): void {
   const name = fit(context, "Vitrine", { family: family("serif"), weight: 600, size: 24, width: 120, lines: 1 });
   writeLines(context, name, LEFT, top, [colour("ink")]);
   const left = LEFT + context.measureText("Vitrine").width + 16;
-  const address = fit(context, addressShown(), { family: family("sans"), size: 19, width: RIGHT - left, lines: 1 });
+  const address = fit(context, displayAddress(), { family: family("sans"), size: 19, width: RIGHT - left, lines: 1 });
   writeLines(context, address, left, top + 4, [colour("quiet")]);
 }
 
 /** The page's address without what each address has. Empty where it means another machine to each reader. */
-function addressShown(): string {
+function displayAddress(): string {
   const { hostname, host, pathname } = location;
   if (/(^|\.)localhost$|^127\.|^\[::1\]$/.test(hostname)) return "";
   return (host + pathname).replace(/\/(index\.html)?$/, "");

@@ -11,9 +11,9 @@ export interface Notice {
   retry?: () => void;
 }
 
-export interface Store<Reading, Wanted = unknown> {
+export interface Store<Reading, LoadRequest = unknown> {
   phase: Phase;
-  progress?: { wanted: Wanted; loaded: number; total: number }; // of a model that loads, also beside one that reads
+  progress?: { request: LoadRequest; loaded: number; total: number }; // of a model that loads, also beside one that reads
   notice?: Notice;
   model?: Vit;
   reading?: Reading;
@@ -48,13 +48,13 @@ export interface Loading {
 }
 
 /** What a tab loads and reads, and what it does with that. */
-interface Tab<Wanted, Loaded, Reading> {
+interface Tab<LoadRequest, Loaded, Reading> {
   /** Gives the model; a light form of it may come before. */
-  open(wanted: Wanted, loading: Loading): AsyncIterable<Loaded>;
+  open(request: LoadRequest, loading: Loading): AsyncIterable<Loaded>;
   /** The model is there, and the old one's reading is not. */
   took(loaded: Loaded): void;
   /** The model did not load. The old one, if any, stays in use. */
-  refused(wanted: Wanted, error: unknown): void;
+  refused(request: LoadRequest, error: unknown): void;
   isStale(): boolean;
   read(model: Vit): Promise<Reading | undefined>;
   /** @param version what was read. */
@@ -63,7 +63,7 @@ interface Tab<Wanted, Loaded, Reading> {
   redraw(): void;
 }
 
-export function buildReader<Wanted, Loaded extends { model: Vit }, Reading>(store: Store<Reading, Wanted>, tab: Tab<Wanted, Loaded, Reading>) {
+export function buildReader<LoadRequest, Loaded extends { model: Vit }, Reading>(store: Store<Reading, LoadRequest>, tab: Tab<LoadRequest, Loaded, Reading>) {
   let loading: AbortController | undefined;
 
   function take(loaded: Loaded): void {
@@ -74,19 +74,19 @@ export function buildReader<Wanted, Loaded extends { model: Vit }, Reading>(stor
   }
 
   /** Loads a model. The old model stays until the new one has loaded. */
-  async function load(wanted: Wanted): Promise<void> {
+  async function load(request: LoadRequest): Promise<void> {
     loading?.abort();
     const turn = (loading = new AbortController());
     if (!store.model) store.phase = "loading";
     const onProgress = (loaded: number, total: number) => {
       if (loading !== turn) return;
       if (store.notice?.kind) store.notice = undefined;
-      store.progress = { wanted, loaded, total };
+      store.progress = { request, loaded, total };
       tab.redraw();
     };
     onProgress(0, 0);
     try {
-      for await (const loaded of tab.open(wanted, { signal: turn.signal, onProgress })) {
+      for await (const loaded of tab.open(request, { signal: turn.signal, onProgress })) {
         if (loading !== turn) return loaded.model.dispose(); // another was asked for at the last moment
         take(loaded);
       }
@@ -95,7 +95,7 @@ export function buildReader<Wanted, Loaded extends { model: Vit }, Reading>(stor
       if (loading !== turn) return;
       loading = store.progress = undefined;
       if (!store.model) store.phase = "idle";
-      tab.refused(wanted, error);
+      tab.refused(request, error);
     }
     tab.redraw();
   }

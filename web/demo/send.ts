@@ -32,19 +32,19 @@ function linkTo(strokes: Stroke[], place: string): string | undefined {
   return packed && location.href.replace(/#.*/, "") + MARK + packed + place;
 }
 
-const written = ({ map, layer, head, patch }: Omit<View, "strength">) => [map, layer, head, ...patch].join(".");
+const viewText = ({ map, layer, head, patch }: Omit<View, "strength">) => [map, layer, head, ...patch].join(".");
 
 /** "&view=patch.3.mean.2.4&at=score&set=mask.causal~step.12". What is as at first is left out. */
 function writeLink({ view, model, chapterChoices }: State): string {
-  const changed = model && written(view) !== written(firstView(model.config));
-  const chapter = chapterShown();
+  const changed = model && viewText(view) !== viewText(firstView(model.config));
+  const chapter = currentChapter();
   const choices = [...chapterChoices].map((one) => one.join("."));
-  return (changed ? `&view=${written(view)}` : "") + (chapter ? `&at=${chapter}` : "") +
+  return (changed ? `&view=${viewText(view)}` : "") + (chapter ? `&at=${chapter}` : "") +
     (choices.length > 0 ? `&set=${choices.join("~")}` : "");
 }
 
 /** The id of the chapter in the middle of the screen; undefined above the story. */
-function chapterShown(): string | undefined {
+function currentChapter(): string | undefined {
   for (const chapter of document.querySelectorAll("#chapters .chapter")) {
     const { top, bottom } = chapter.getBoundingClientRect();
     if (top <= innerHeight / 2 && bottom > innerHeight / 2) return chapter.id;
@@ -78,12 +78,12 @@ async function share(link: string | undefined, picture?: () => Promise<File>): P
 }
 
 /** Copies a text, or selects it in its element, for the visitor to copy. `say` gets a word about it. */
-export async function copyText(text: string, shown: Element, say: (word: string) => void): Promise<void> {
+export async function copyText(text: string, element: Element, say: (word: string) => void): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
     say(words.share.codeCopied);
   } catch {
-    getSelection()?.selectAllChildren(shown);
+    getSelection()?.selectAllChildren(element);
     say(words.share.codeRefused);
   }
 }

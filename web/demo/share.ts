@@ -29,14 +29,14 @@ export function fromLink(): (LinkState & { strokes: Stroke[] }) | "none" | "dama
 
 const KEY = "vitrine-drawing";
 /** Room for thousands of strokes in a storage of millions of characters. */
-const MOST_KEPT = 1_000_000;
+const MOST_CHARACTERS = 1_000_000;
 
 /**
  * Keeps the drawing in the tab when the page is left. Call what it returns after each change too: the
  * next load may be in another process, and begin before this page has heard that it is left.
  */
 export function keepOverReload(drawing: () => Stroke[], key = KEY): () => void {
-  const keep = () => store(key, pack(drawing(), MOST_KEPT) ?? "", "sessionStorage");
+  const keep = () => store(key, pack(drawing(), MOST_CHARACTERS) ?? "", "sessionStorage");
   addEventListener("pagehide", keep);
   document.addEventListener("visibilitychange", () => document.hidden && keep());
   return () => {
@@ -45,4 +45,4 @@ export function keepOverReload(drawing: () => Stroke[], key = KEY): () => void {
   };
 }
 
-export const kept = (key = KEY): Stroke[] | undefined => unpack(stored(key, "sessionStorage") ?? "", MOST_KEPT);
+export const restoreDrawing = (key = KEY): Stroke[] | undefined => unpack(stored(key, "sessionStorage") ?? "", MOST_CHARACTERS);

@@ -29,15 +29,15 @@ function showProgress(parent: HTMLElement, loaded: number, total: number, local:
     local ? opening(size(loaded)) : total > 0 ? fetchingOf(size(loaded), size(total)) : fetching(size(loaded)));
 }
 
-const said = new WeakMap<HTMLElement, { notice: Notice; text: string }>();
+const lastNotices = new WeakMap<HTMLElement, { notice: Notice; text: string }>();
 
 /** What a tab has to say: how far a load is, or a notice. Returns whether there is any of them. */
 export function drawNotice(parent: HTMLElement, { progress, notice }: Store<unknown>, local = false): boolean {
-  const text = notice?.text() ?? "", last = said.get(parent);
-  said.delete(parent);
+  const text = notice?.text() ?? "", last = lastNotices.get(parent);
+  lastNotices.delete(parent);
   if (progress) showProgress(parent, progress.loaded, progress.total, local);
   else if (notice) {
-    said.set(parent, { notice, text });
+    lastNotices.set(parent, { notice, text });
     if (last?.notice === notice && last.text === text) return true; // said again, it would be read out again
     if (notice.kind === "failed") showError(parent, text, notice.retry);
     else showWord(parent, text, notice.kind);

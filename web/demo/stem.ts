@@ -15,8 +15,8 @@ const unitOf = (strides: readonly number[]): number => strides.reduce((product, 
 
 export const lengthOf = ([first, last]: Span): number => last - first + 1;
 
-/** The pixels that some places of a map see through the convolutions before it, which have these strides. */
-export const seenBy = (places: Span, strides: readonly number[]): Span =>
+/** The pixels that some places of a map depend on through the convolutions before it, which have these strides. */
+export const receptiveField = (places: Span, strides: readonly number[]): Span =>
   strides.reduceRight<Span>(([first, last], stride) => [first * stride - 1, last * stride + 1], places);
 
 /**
@@ -28,7 +28,7 @@ function reachOf(config: Readonly<VitConfig>, patchSize: number, index: number):
   const whole = unitOf(strides);
   const places: Span = [(index * patchSize) / whole, ((index + 1) * patchSize) / whole - 1];
   return [0, ...strides].map((_, map) => {
-    const [first, last] = seenBy(places, strides.slice(map)), unit = unitOf(strides.slice(0, map));
+    const [first, last] = receptiveField(places, strides.slice(map)), unit = unitOf(strides.slice(0, map));
     return [first * unit, (last + 1) * unit - 1];
   });
 }

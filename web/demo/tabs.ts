@@ -2,7 +2,7 @@
 import { element } from "./dom.ts";
 import { isolate } from "./offline/isolate.ts";
 import { once } from "./once.ts";
-import type { Given } from "./own/files.ts";
+import type { FileTransfer } from "./own/files.ts";
 import { showError, withRemedy } from "./status.ts";
 import { loadSentences } from "./texts/language.ts";
 import { words } from "./texts/words.ts";
@@ -70,15 +70,15 @@ function show(name: Name): void {
 }
 
 /** The tab of the address: #own, or #number=de with a language. */
-const wanted = (): Name => NAMES.find((name) => location.hash.split(/[=&]/)[0] === `#${name}`) ?? "draw";
+const tabInAddress = (): Name => NAMES.find((name) => location.hash.split(/[=&]/)[0] === `#${name}`) ?? "draw";
 
 /** Puts the open tab into the address's fragment, so that Back returns to the tab before. */
 function enter(name: Name): void {
-  if (wanted() !== name) history.pushState(null, "", name === "draw" ? location.pathname + location.search : `#${name}`);
+  if (tabInAddress() !== name) history.pushState(null, "", name === "draw" ? location.pathname + location.search : `#${name}`);
 }
 
 function follow(): void {
-  const name = wanted();
+  const name = tabInAddress();
   show(name);
   if (name === "draw" || (name === "own" && isolate())) return;
   void withCode(name, (code: Code) => isOpen(name) && code.enter?.());
@@ -89,7 +89,7 @@ function open(name: Name): void {
   follow();
 }
 
-let takeFiles = async (_given: Given): Promise<boolean> => false;
+let takeFiles = async (_transfer: FileTransfer): Promise<boolean> => false;
 
 /** Sets what takes files that come to the first tab. It tells whether they are for that tab. */
 export const onFiles = (take: typeof takeFiles): void => void (takeFiles = take);
@@ -98,11 +98,11 @@ export const onFiles = (take: typeof takeFiles): void => void (takeFiles = take)
 async function accept({ items, files }: DataTransfer): Promise<void> {
   // Taken now, because the event's items are gone afterwards.
   const entries = [...items].map((item) => item.webkitGetAsEntry?.()).filter((entry) => entry != null);
-  const given = { entries, files: [...files] };
-  if (isOpen("draw") && (await takeFiles(given))) return;
+  const transfer = { entries, files: [...files] };
+  if (isOpen("draw") && (await takeFiles(transfer))) return;
   enter("own");
   show("own");
-  await withCode("own", ({ receive }) => void receive(given));
+  await withCode("own", ({ receive }) => void receive(transfer));
 }
 
 const hasFiles = (data: DataTransfer | null) => data?.types.includes("Files") ?? false;

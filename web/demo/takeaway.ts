@@ -19,7 +19,7 @@ function weightsOf({ id, url, own }: ModelFile, inPackage: string): string {
 
 const strokesOf = (strokes: Stroke[]) => `// x, y, and the pen's width where it is not ${PEN}, on a pad of ${SIDE} × ${SIDE}
 const strokes = [
-${strokes.map(written).join("\n")}
+${strokes.map(strokeText).join("\n")}
 ].map((stroke) => stroke.map(([x, y, width = ${PEN}]) => ({ x, y, width })));
 `;
 
@@ -83,7 +83,7 @@ ${strokesOf(strokes).replace(/^(?=.)/gm, "  ")}
 const CODES: Record<Target, (strokes: Stroke[], choice: ModelFile) => string> = { node: forNode, page: forPage };
 
 /** One stroke, in lines of at most 96 characters. */
-function written(stroke: Stroke): string {
+function strokeText(stroke: Stroke): string {
   const lines = ["  ["];
   for (const { x, y, width } of stroke) {
     const point = `[${(width === PEN ? [x, y] : [x, y, width]).join(", ")}], `;
@@ -103,7 +103,7 @@ function buildCode(dialog: HTMLDialogElement): (strokes: Stroke[], choice: Model
     word.textContent = "";
   };
   dialog.querySelector("fieldset")!.addEventListener("change", show);
-  dialog.querySelector("#copy")!.addEventListener("click", () => void copyText(code.textContent!, code, (said) => (word.textContent = said)));
+  dialog.querySelector("#copy")!.addEventListener("click", () => void copyText(code.textContent!, code, (text) => (word.textContent = text)));
   return (strokes, choice) => {
     fill = (target) => (code.textContent = CODES[target](strokes, choice));
     show();

@@ -10,11 +10,11 @@ const SAMPLES = 4;
  */
 export function thinned(stroke: Stroke, distance: number): Stroke {
   const whole = stroke.map((_, i) => curveAt(stroke, i));
-  const kept = new Set([0, stroke.length - 1]);
+  const vertices = new Set([0, stroke.length - 1]);
   const near = new Set<number>(); // the kept points after which the curve is near up to the next one
-  for (let before = 0; before < kept.size; ) {
-    before = kept.size;
-    const indices = [...kept].sort((a, b) => a - b), points = indices.map((i) => stroke[i]!), bent: number[] = [];
+  for (let before = 0; before < vertices.size; ) {
+    before = vertices.size;
+    const indices = [...vertices].sort((a, b) => a - b), points = indices.map((i) => stroke[i]!), bent: number[] = [];
     for (let k = 1; k < indices.length; k++) {
       const from = indices[k - 1]!, to = indices[k]!;
       if (near.has(from) || to - from < 2) continue;
@@ -28,15 +28,15 @@ export function thinned(stroke: Stroke, distance: number): Stroke {
       }
       near.add(from);
       if (farthest < 0) continue;
-      kept.add(farthest);
+      vertices.add(farthest);
       // A point that is kept already needs its neighbours.
-      if (farthest === from) kept.add(from + 1);
-      if (farthest === to) kept.add(to - 1);
+      if (farthest === from) vertices.add(from + 1);
+      if (farthest === to) vertices.add(to - 1);
       bent.push(...indices.slice(Math.max(0, k - 2), k + 1)); // a point bends the curves beside it too
     }
     for (const from of bent) near.delete(from);
   }
-  return stroke.filter((_, i) => kept.has(i));
+  return stroke.filter((_, i) => vertices.has(i));
 }
 
 /** The curve that the stroke's point `i` controls, as drawStroke draws it: the first one begins at point 0. */

@@ -3,11 +3,11 @@ import type { Placement } from "vitrine";
 import { ofStroke, type Stroke } from "./ink.ts";
 
 /** What the ink is there: two lines meet, a stroke ends, it turns sharply, it bends, it runs straight; any of these, in a photo; or no ink. */
-export type Kind = "crossing" | "end" | "turn" | "bend" | "line" | "ink" | "gap";
+export type InkFeature = "crossing" | "end" | "turn" | "bend" | "line" | "ink" | "gap";
 export type Position =
   | "topLeft" | "top" | "topRight" | "left" | "middle" | "right" | "bottomLeft" | "bottom" | "bottomRight";
-export interface Place {
-  kind: Kind;
+export interface Hotspot {
+  kind: InkFeature;
   position: Position;
 }
 
@@ -19,7 +19,7 @@ export interface ModelImage {
 }
 
 export interface Where {
-  places: Place[]; // the hottest first; at most two
+  places: Hotspot[]; // the hottest first; at most two
   patches: number; // so many hot patches
   share: number; // hold this share of the map
   spread: boolean; // they are too many to be a place
@@ -64,7 +64,7 @@ export function whereOf(
     const at = group.reduce((best, i) => (map[i]! > map[best]! ? i : best));
     const x = left + ((at % cols) * width) / cols, y = top + (Math.floor(at / cols) * height) / rows;
     const box = { left: x, top: y, right: x + width / cols, bottom: y + height / rows };
-    const kind = !image ? kindIn(box, lines) : inked.some((spot) => within(spot, box, 0)) ? "ink" : "gap";
+    const kind = !image ? featureIn(box, lines) : inked.some((spot) => within(spot, box, 0)) ? "ink" : "gap";
     return { kind, position: positionOf([(box.left + box.right) / 2, (box.top + box.bottom) / 2], ink) };
   });
   const same = places.length > 1 && places[0]!.kind === places[1]!.kind && places[0]!.position === places[1]!.position;
@@ -78,14 +78,14 @@ export function whereOf(
 
 /** Patches that touch each other, also at corners. */
 function groupsOf(patches: readonly number[], cols: number): number[][] {
-  const left = new Set(patches), groups: number[][] = [];
+  const rest = new Set(patches), groups: number[][] = [];
   for (const first of patches) {
-    if (!left.delete(first)) continue;
+    if (!rest.delete(first)) continue;
     const group = [first];
     for (const at of group) {
-      for (const other of left) {
+      for (const other of rest) {
         const across = Math.abs((at % cols) - (other % cols)), down = Math.abs(Math.floor(at / cols) - Math.floor(other / cols));
-        if (across <= 1 && down <= 1 && left.delete(other)) group.push(other);
+        if (across <= 1 && down <= 1 && rest.delete(other)) group.push(other);
       }
     }
     groups.push(group);
@@ -98,8 +98,8 @@ const INKED = 0.25;
 
 /** The inked pixels' middles. */
 function inkOf({ values, rows, cols }: ModelImage, { left, top, width, height }: Placement): Spot[] {
-  const inked = [...values.keys()].filter((i) => values[i]! >= INKED);
-  return inked.map((i) => [left + (((i % cols) + 0.5) * width) / cols, top + ((Math.floor(i / cols) + 0.5) * height) / rows]);
+  const spots = [...values.keys()].filter((i) => values[i]! >= INKED);
+  return spots.map((i) => [left + (((i % cols) + 0.5) * width) / cols, top + ((Math.floor(i / cols) + 0.5) * height) / rows]);
 }
 
 const lineOf = ofStroke((stroke): Line => {
@@ -140,7 +140,7 @@ const touch = (a: Box, b: Box, margin: number) =>
 interface Run { spot: Spot; line: readonly Spot[]; at: number; closed: boolean }
 
 /** The most telling thing that the ink does in a box. */
-function kindIn(box: Box, lines: readonly Line[]): Kind {
+function featureIn(box: Box, lines: readonly Line[]): InkFeature {
   const margin = (box.right - box.left) / 5;
   const runs = lines.filter((line) => touch(line.box, box, margin)).flatMap(({ spots: line, closed }) =>
     [...line.entries()].filter(([, spot]) => within(spot, box, margin)).map(([at, spot]): Run => ({ spot, line, at, closed })));

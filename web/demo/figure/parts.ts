@@ -24,7 +24,7 @@ export function set(element: Element, attributes: Attributes): void {
 type Figure = HTMLCanvasElement | SVGSVGElement | HTMLTableElement;
 
 /** Names a figure for screen readers, and lets the visitor save it from its chapter's list, in a file of that name. */
-export function saveable<Kind extends Figure>(figure: Kind, label: string): Kind {
+export function saveable<Type extends Figure>(figure: Type, label: string): Type {
   figure.dataset.figure = label;
   figure.ariaLabel ??= label;
   if (!(figure instanceof HTMLTableElement)) figure.role ??= "img";
@@ -49,8 +49,8 @@ export const buildTable = (label: string, headings: readonly string[], rows: rea
 export function buildSaves(text: string, root: HTMLElement): HTMLElement {
   const list = h("ul"), saves = h("details", { className: "saves" }, h("summary", {}, text), list);
   saves.addEventListener("toggle", () => {
-    const shown = [...root.querySelectorAll<Figure>("[data-figure]")].filter((figure) => figure.checkVisibility());
-    list.replaceChildren(...shown.map((figure) =>
+    const figures = [...root.querySelectorAll<Figure>("[data-figure]")].filter((figure) => figure.checkVisibility());
+    list.replaceChildren(...figures.map((figure) =>
       h("li", {}, button(figure.dataset.figure!, () => saveFigure(figure), { className: "plain small" }))));
   });
   return saves;

@@ -11,7 +11,7 @@ import { unpack } from "../pack.ts";
 import { drawPad, type KeyPen, listen } from "../pad.ts";
 import { shapeOf } from "../pixels.ts";
 import { copyText, drawShare, packForLink, sendLink } from "../send.ts";
-import { keepOverReload, kept } from "../share.ts";
+import { keepOverReload, restoreDrawing } from "../share.ts";
 import { isBlank } from "../state.ts";
 import { drawStatus } from "../status.ts";
 import { sentencesOf } from "../texts/sentences.ts";
@@ -28,7 +28,7 @@ const KEY = "vitrine-number";
 const WORD_MS = 700;
 
 const root = find("number");
-let said = sentencesOf<typeof texts>("number");
+let messages = sentencesOf<typeof texts>("number");
 
 // ---- The elements -------------------------------------------------------------
 
@@ -62,9 +62,9 @@ let pointed: number | undefined; // the word whose map is shown
 let finished = false; // a drawing was finished, and its text not yet announced
 let stopWalk = () => {};
 
-const announce = (said: string) => void (find("announce").textContent = said);
-const say = (said: string) => {
-  state.notice = { text: () => said };
+const announce = (message: string) => void (find("announce").textContent = message);
+const say = (message: string) => {
+  state.notice = { text: () => message };
   redraw();
 };
 const drawing: Drawing = followDrawing(state, {
@@ -104,16 +104,16 @@ function drawText(): void {
   text.lang = LANGUAGES[reading?.language ?? state.language].tag || tag;
   text.classList.toggle("unsure", !reading || none || reading.result.uncertain);
   showWords(all, none ? "?" : "");
-  write(sure.firstElementChild!, none ? said.unknown : all.length > 0 ? certaintyOf(reading!) : isBlank(state) || !model ? "" : words.waiting.reading);
+  write(sure.firstElementChild!, none ? messages.unknown : all.length > 0 ? certaintyOf(reading!) : isBlank(state) || !model ? "" : words.waiting.reading);
   write(sure.lastElementChild!, all.length > 0 ? atLeastAThousandth(p) : "");
-  const shown = pointed !== undefined && all[pointed] ? pointed : undefined;
-  const map = reading && (shown === undefined ? meanOf(reading.maps) : reading.maps[shown]);
+  const wordIndex = pointed !== undefined && all[pointed] ? pointed : undefined;
+  const map = reading && (wordIndex === undefined ? meanOf(reading.maps) : reading.maps[wordIndex]);
   drawMap(map, reading);
-  if (map && shown !== undefined) {
+  if (map && wordIndex !== undefined) {
     const { grid } = reading!.result.attention!, where = whereOf(map, grid, reading!.result.placement, state.strokes);
-    writePlaces(looks, placesOf(map, where, said.looks({ word: all[shown]!.text.trim(), place: "{1}" })));
-  } else write(looks, all.length > 0 ? said.rest : said.waiting);
-  wordElements().forEach((word, at) => word.classList.toggle("lit", at === shown));
+    writePlaces(looks, placesOf(map, where, messages.looks({ word: all[wordIndex]!.text.trim(), place: "{1}" })));
+  } else write(looks, all.length > 0 ? messages.rest : messages.waiting);
+  wordElements().forEach((word, at) => word.classList.toggle("lit", at === wordIndex));
   for (const one of [play, copy]) one.ariaDisabled = String(all.length === 0);
   play.hidden = lessMotion();
 }
@@ -136,14 +136,14 @@ function drawMap(map: Float32Array | undefined, reading: Reading | undefined): v
   write(scale.lastElementChild!, map ? words.maps.onePatch(percent(hottest(map))) : "");
 }
 
-let shownWords = "";
+let wordsKey = "";
 const wordElements = (): Element[] => [...text.querySelectorAll(".word")];
 
 /** Builds a word for each that was written, or shows a sign where there is none. What the keyboard is on stays where it is. */
 function showWords(all: readonly Word[], sign: string): void {
   const key = JSON.stringify([all, sign]);
-  if (key === shownWords) return;
-  shownWords = key;
+  if (key === wordsKey) return;
+  wordsKey = key;
   const before = wordElements().indexOf(document.activeElement!);
   const parts = all.map(({ text: word }, at) => {
     const part = h("span", { role: "button", className: "word" }, word.trim());
@@ -193,18 +193,18 @@ let choice: ReturnType<typeof chips<Language>>;
 
 /** Says everything that is not drawn anew in each frame in the page's language. */
 function rename(): void {
-  said = sentencesOf<typeof texts>("number");
-  write(title, said.title);
-  pad.ariaLabel = said.pad;
-  text.ariaLabel = said.words;
-  write(play, said.play);
+  messages = sentencesOf<typeof texts>("number");
+  write(title, messages.title);
+  pad.ariaLabel = messages.pad;
+  text.ariaLabel = messages.words;
+  write(play, messages.play);
   write(copy, find("copy").textContent!); // of the dialog with code
-  write(chapter, said.chapter);
-  choice = chips(said.language, CHOICES, state.language, choose);
+  write(chapter, messages.chapter);
+  choice = chips(messages.language, CHOICES, state.language, choose);
   for (const input of choice.root.querySelectorAll("input")) {
     const { tag } = LANGUAGES[input.value as Language];
     if (tag) input.nextElementSibling!.setAttribute("lang", tag);
-    else input.ariaLabel = said.digits;
+    else input.ariaLabel = messages.digits;
   }
   settings.replaceChildren(choice.root);
   buildExamples(examples, EXAMPLES, open);
@@ -236,14 +236,14 @@ onAnswer((reading) => {
   if (!finished || reading.unfinished) return;
   finished = false;
   const { answer } = words, { result } = reading, parts = [result.text, percent(result.p)] as const;
-  announce(seesNone(result) ? said.none : (result.uncertain ? answer.unsureOf : answer.readsAs)(...parts));
+  announce(seesNone(result) ? messages.none : (result.uncertain ? answer.unsureOf : answer.readsAs)(...parts));
 });
 
 onChange(() => {
   if (root.hidden) return;
   const { example } = state;
   drawPad(pad, state, keyPen, ACROSS);
-  write(hint, example ? words.pad.yourTurn : said.pad);
+  write(hint, example ? words.pad.yourTurn : messages.pad);
   root.classList.toggle("blank", isBlank(state));
   root.classList.toggle("example", example);
   drawTools(element, state);
@@ -279,7 +279,7 @@ export function enter(): void {
   load();
   followAddress();
   if (!entered && isBlank(state)) {
-    const strokes = kept(KEY);
+    const strokes = restoreDrawing(KEY);
     if (strokes) drawing.open(strokes);
     else {
       walksWhenRead = true;

@@ -9,7 +9,7 @@ import { DOCUMENTS, SOURCE } from "../source.mjs";
 
 const worker = fileURLToPath(new URL("./worker.ts", import.meta.url));
 /** No visit needs them. */
-const NOT_KEPT = ["preview.png", SOURCE, DOCUMENTS];
+const EXCLUSIONS = ["preview.png", SOURCE, DOCUMENTS];
 
 const isFile = (entry: { isFile(): boolean }) => entry.isFile();
 
@@ -30,7 +30,7 @@ export function offline(): Plugin {
       // The service worker knows the build too.
       writeFileSync(page, readFileSync(page, "utf8").replace("<head>", `<head>\n    <meta name="vitrine-build" content="${build}">`));
       const files = names
-        .filter((name) => name !== page && !NOT_KEPT.some((one) => name === join(folder, one)))
+        .filter((name) => name !== page && !EXCLUSIONS.some((one) => name === join(folder, one)))
         .map((name) => name.slice(folder.length + 1).replaceAll(sep, "/"));
       await writeWorker(join(folder, "sw.js"), { BUILD: build, FILES: files });
     },

@@ -66,8 +66,8 @@ async function keep(url: string): Promise<void> {
   const cache = await caches.open(OWN);
   if (await cache.match(url)) return;
   const hashed = isHashed(url);
-  const known = hashed ? await caches.match(url) : undefined;
-  const answer = known ?? (await fetch(url, { cache: hashed ? "force-cache" : "no-cache" }));
+  const cached = hashed ? await caches.match(url) : undefined;
+  const answer = cached ?? (await fetch(url, { cache: hashed ? "force-cache" : "no-cache" }));
   if (!answer.ok) throw new Error(`${url}: ${answer.status}`);
   await cache.put(url, isolated(answer));
 }
@@ -104,10 +104,10 @@ async function removeOlder(): Promise<void> {
 /** Answers with the host's page, which may be newer, or with the stored one if the host fails. */
 async function answerPage(request: Request): Promise<Response> {
   const stored = await (await caches.open(OWN)).match(SCOPE);
-  const asked = pageFromHost(request);
-  if (!stored) return asked;
+  const hostPage = pageFromHost(request);
+  if (!stored) return hostPage;
   const late = new Promise<undefined>((resolve) => setTimeout(resolve, PATIENCE_MS));
-  const answer = await Promise.race([asked, late]).catch(() => undefined);
+  const answer = await Promise.race([hostPage, late]).catch(() => undefined);
   return answer && answer.status < 500 ? answer : stored;
 }
 

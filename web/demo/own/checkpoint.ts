@@ -1,7 +1,7 @@
 /** Loads files as a model that runs in a worker, on several cores if the page is isolated. */
 import { Vit, type Prepare, type VitConfig } from "vitrine";
 import type { Texts } from "../texts/en.ts";
-import type { Told } from "./asked.ts";
+import type { Overrides } from "./questions.ts";
 import type { Loading } from "../reader.ts";
 import { threadsUpTo } from "../threads.ts";
 import imagenet from "./imagenet.txt?url";
@@ -29,12 +29,12 @@ const SAYS_MORE = /config\.json$/;
 
 /**
  * @param pixels one of {@link PIXELS}, or "" for the checkpoint's own, or ImageNet's if it has none.
- * @param told config keys that the checkpoint lacks.
+ * @param overrides config keys that the checkpoint lacks.
  */
-export async function loadCheckpoint(files: File[], pixels: string, told: Told, options: Loading): Promise<Loaded> {
+export async function loadCheckpoint(files: File[], pixels: string, overrides: Overrides, options: Loading): Promise<Loaded> {
   const all = { ...options, threads: threadsUpTo(MOST_THREADS), worker: true };
   const others = pixels !== "" && files.some(({ name }) => SAYS_MORE.test(name));
-  const config = others ? { ...told, prepare: null } : told;
+  const config = others ? { ...overrides, prepare: null } : overrides;
   const source = { weights: files, ...(Object.keys(config).length > 0 && { config }) };
   const model = await Vit.load(source, all);
   const names = await namesOf(model.config);

@@ -11,14 +11,14 @@ import type { Texts } from "../texts/en.ts";
 import { onLanguage, words } from "../texts/words.ts";
 import { followLook } from "../theme.ts";
 import { bytesOf } from "../story/bytes.ts";
-import { type Asked, askedBy, fieldFor, plain, showTold, toldBy } from "./asked.ts";
+import { type ConfigQuestion, fieldFor, parseOverrides, plain, questionsIn, showOverrides } from "./questions.ts";
 import { loadCheckpoint, PIXELS, type Loaded } from "./checkpoint.ts";
-import { allIn, chosen, type Found, type Given, misfit, sortOut } from "./files.ts";
+import { allIn, type FileTransfer, type FileWithPath, misfit, sortOut, withPaths } from "./files.ts";
 import { digitPhoto, examplePhoto, openCamera, openPhoto, sizeOf, type Photo } from "./photo.ts";
 import { randomCheckpoint } from "./random.ts";
-import { keptLayers, read } from "./read.ts";
+import { attentionLayers, read } from "./read.ts";
 import * as show from "./show.ts";
-import { type Reading, state, type Wanted } from "./state.ts";
+import { type LoadRequest, type Reading, state } from "./state.ts";
 import { ownWords } from "./words.ts";
 
 const element = <E extends HTMLElement>(id: string) => find<E>(`own-${id}`);
@@ -33,7 +33,7 @@ const RUNS = 3;
 const DIGITS = MODELS[0]!;
 
 /** Models on huggingface.co whose model.safetensors load as they are, and that file's bytes. */
-const KNOWN = [
+const HUB_MODELS = [
   ["facebook/deit-tiny-patch16-224", 22.9e6],
   ["timm/vit_tiny_patch16_224.augreg_in21k_ft_in1k", 22.9e6],
   ["facebook/dinov2-small", 88.2e6],
@@ -82,8 +82,8 @@ function drawAllMaps(): void {
     const { view } = state;
     const map = view.map === "similarity" ? "patch" : view.map;
     const { object: _, ...others } = state; // the small maps are of all tokens' choices, not of an object
-    const shown = { ...others, view: { ...view, map } };
-    drawMaps(element("maps"), shown, show.scaleOfView(shown));
+    const mapsState = { ...others, view: { ...view, map } };
+    drawMaps(element("maps"), mapsState, show.scaleOfView(mapsState));
   }, 60);
 }
 
@@ -99,11 +99,11 @@ function drawChoices(): void {
 
 // ---- The checkpoint, and what it sees ---------------------------------------
 
-const reader = buildReader<Wanted, Loaded & Wanted & { seconds: number }, Reading>(state, {
+const reader = buildReader<LoadRequest, Loaded & LoadRequest & { seconds: number }, Reading>(state, {
   async *open({ files, pixels }, loading) {
-    const start = performance.now(), told = toldBy(configField.value);
-    showTold(element("asked"), told);
-    const loaded = await loadCheckpoint(files, pixels, told, loading);
+    const start = performance.now(), overrides = parseOverrides(configField.value);
+    showOverrides(element("asked"), overrides);
+    const loaded = await loadCheckpoint(files, pixels, overrides, loading);
     yield { ...loaded, files, pixels, seconds: (performance.now() - start) / 1000 };
   },
   took({ names, guessed, files, pixels, seconds }) {
@@ -114,10 +114,10 @@ const reader = buildReader<Wanted, Loaded & Wanted & { seconds: number }, Readin
     select("pixels").value = pixels;
     fit();
   },
-  refused(wanted, error) {
-    const all = askedBy(error);
+  refused(request, error) {
+    const all = questionsIn(error);
     if (all.length > 0) ask(all);
-    else refuse("checkpoint", error, () => void reader.load(wanted));
+    else refuse("checkpoint", error, () => void reader.load(request));
   },
   isStale: () => state.photo !== undefined &&
     (state.reading?.version !== state.version || lacksPatches() || state.times.length < RUNS),
@@ -157,25 +157,25 @@ function announce(): void {
     : ownWords().shown;
 }
 
-function load(wanted: File[], pixels = ""): void {
-  files = wanted;
+function load(checkpoint: File[], pixels = ""): void {
+  files = checkpoint;
   void reader.load({ files, pixels });
 }
 
 /** Adds a field for each key that the files do not tell. The answers go into the config field. */
-function ask(all: readonly Asked[]): void {
+function ask(all: readonly ConfigQuestion[]): void {
   const fields = element("asked");
   const answer = (key: string) => (value: unknown) => {
     try {
-      configField.value = JSON.stringify({ ...toldBy(configField.value), [key]: value });
+      configField.value = JSON.stringify({ ...parseOverrides(configField.value), [key]: value });
     } catch (error) {
       return refuse("answer", error); // the config field is no JSON
     }
     load(files, select("pixels").value);
   };
-  for (const asked of all) {
-    fields.querySelector(`[data-key=${asked.key}]`)?.remove();
-    fields.append(fieldFor(asked, answer(asked.key)));
+  for (const question of all) {
+    fields.querySelector(`[data-key=${question.key}]`)?.remove();
+    fields.append(fieldFor(question, answer(question.key)));
   }
   tell({ kind: "asking", text: () => ownWords().asks(all.map(({ key }) => plain(key)).join(", ")) });
 }
@@ -189,7 +189,7 @@ function tell(notice: Notice): void {
 /** Loads a model of ours, unless another one is asked for meanwhile. */
 async function beginOurs({ id, url, bytes }: ModelFile): Promise<void> {
   const turn = ++turns;
-  state.progress = { wanted: { files: [], pixels: "" }, loaded: 0, total: bytes };
+  state.progress = { request: { files: [], pixels: "" }, loaded: 0, total: bytes };
   try {
     const file = new File([await bytesOf(url, id)], `${id}.safetensors`);
     if (turn === turns) begin([file]);
@@ -201,17 +201,17 @@ async function beginOurs({ id, url, bytes }: ModelFile): Promise<void> {
 }
 
 /** Loads another checkpoint. Answers that were given for the last one are dropped. */
-function begin(wanted: File[]): void {
+function begin(checkpoint: File[]): void {
   turns++;
   configField.value = "";
   select("pixels").value = "";
   element("asked").replaceChildren();
-  load(wanted);
+  load(checkpoint);
 }
 
-type Refused = "photo" | "checkpoint" | "answer" | "camera" | "nothing";
+type Refusal = "photo" | "checkpoint" | "answer" | "camera" | "nothing";
 
-function refuse(what: Refused, error: unknown, retry?: () => void): void {
+function refuse(what: Refusal, error: unknown, retry?: () => void): void {
   const text = () => {
     const { trouble } = words, own = ownWords();
     const why = inWords(error);
@@ -228,7 +228,7 @@ function fit(): void {
   view.layer = config.depth - 1;
   view.head = "mean";
   view.patch = [gridRows >> 1, gridCols >> 1];
-  const whole = keptLayers(state) === true;
+  const whole = attentionLayers(state) === true;
   select("map").querySelector<HTMLOptionElement>("[value=rollout]")!.disabled = !whole;
   if (!whole && view.map === "rollout") view.map = "class";
   nameChoices();
@@ -255,7 +255,7 @@ function chooseObject(object: number | undefined): void {
 /** Chooses a layer. If a run keeps only one layer, another layer needs another run. */
 function chooseLayer(layer: number): void {
   state.view.layer = layer;
-  if (state.model && keptLayers(state) !== true) {
+  if (state.model && attentionLayers(state) !== true) {
     state.reading = undefined;
     state.version++;
   }
@@ -284,9 +284,9 @@ async function showFile(file: File): Promise<void> {
 async function toggleCamera(): Promise<void> {
   if (camera) return stopCamera();
   try {
-    const opened = await openCamera();
-    camera = opened;
-    lookAt(opened.photo);
+    const newCamera = await openCamera();
+    camera = newCamera;
+    lookAt(newCamera.photo);
   } catch (error) {
     refuse("camera", error);
   }
@@ -308,12 +308,12 @@ function stopCamera(): void {
 
 // ---- The page's controls ----------------------------------------------------
 
-export const receive = async (given: Given): Promise<void> => accept(await allIn(given));
+export const receive = async (transfer: FileTransfer): Promise<void> => accept(await allIn(transfer));
 
-function accept(found: Found[]): void {
-  const { checkpoint, picture } = sortOut(found);
+function accept(all: FileWithPath[]): void {
+  const { checkpoint, picture } = sortOut(all);
   if (checkpoint.length > 0) begin(checkpoint);
-  else if (!picture) refuse("nothing", misfit(found));
+  else if (!picture) refuse("nothing", misfit(all));
   if (picture) void showFile(picture);
 }
 
@@ -354,10 +354,10 @@ for (const [id, act] of Object.entries(buttons)) element(id).addEventListener("c
 export const press = (id: string): void => buttons[id.replace("own-", "")]?.();
 
 for (const name of ["photo", "folder", "files"]) {
-  onChosen(element<HTMLInputElement>(`${name}-input`), (files) => accept(chosen(files)));
+  onChosen(element<HTMLInputElement>(`${name}-input`), (files) => accept(withPaths(files)));
 }
 
-element("known").replaceChildren(...KNOWN.map(([name, bytes]) => h("li", {}, `${name}, ${size(bytes)}`)));
+element("known").replaceChildren(...HUB_MODELS.map(([name, bytes]) => h("li", {}, `${name}, ${size(bytes)}`)));
 select("pixels").replaceChildren(...["", ...Object.keys(PIXELS)].map((id) => new Option(pixelsTitle(id), id)));
 configField.addEventListener("change", () => {
   if (files.length > 0) load(files, select("pixels").value);

@@ -27,8 +27,8 @@ export async function openPhoto(file: Blob, name: string): Promise<Photo & { sou
 
 export async function openCamera(): Promise<{ photo: Photo; stop(): void }> {
   if (!navigator.mediaDevices) throw new Error(ownWords().noCamera);
-  const wanted = { video: { facingMode: "environment", width: 640, height: 480 } };
-  const stream = await navigator.mediaDevices.getUserMedia(wanted);
+  const constraints = { video: { facingMode: "environment", width: 640, height: 480 } };
+  const stream = await navigator.mediaDevices.getUserMedia(constraints);
   const video = h("video", { srcObject: stream, muted: true, playsInline: true });
   const stop = () => {
     for (const track of stream.getTracks()) track.stop();

@@ -10,7 +10,7 @@ const TOP = 5;
 /** The least probability of an object that is shown. An untrained model's likeliest are shown anyway. */
 const LEAST = 0.5;
 
-export function keptLayers({ model, view }: OwnState): true | number[] {
+export function attentionLayers({ model, view }: OwnState): true | number[] {
   const { depth, heads, prefix, detections } = model!.config;
   const { gridRows, gridCols } = shapeOf(model!.config);
   const bytes = 4 * depth * heads * (prefix.length + detections + gridRows * gridCols) ** 2;
@@ -20,7 +20,7 @@ export function keptLayers({ model, view }: OwnState): true | number[] {
 export async function read(state: OwnState, photo: Photo): Promise<Reading> {
   const { version } = state;
   const model = state.model!;
-  const attention = keptLayers(state);
+  const attention = attentionLayers(state);
   if (model.config.classes === 0) {
     const start = performance.now();
     const embedding = await model.embed(photo.source, { attention });
@@ -30,9 +30,9 @@ export async function read(state: OwnState, photo: Photo): Promise<Reading> {
   }
   if (model.config.detections > 0) {
     const { untrained } = model.config;
-    const found = await model.detect(photo.source, { threshold: untrained ? 0 : LEAST, attention });
-    const { input, placement, size, milliseconds } = found, objects = untrained ? found.objects.slice(0, TOP) : found.objects;
-    return { version, objects, input, placement, size, result: { attention: found.attention! }, milliseconds };
+    const detection = await model.detect(photo.source, { threshold: untrained ? 0 : LEAST, attention });
+    const { input, placement, size, milliseconds } = detection, objects = untrained ? detection.objects.slice(0, TOP) : detection.objects;
+    return { version, objects, input, placement, size, result: { attention: detection.attention! }, milliseconds };
   }
   const answer = await model.classify(photo.source, { topK: TOP, attention });
   const { input, placement, milliseconds, uncertain } = answer;

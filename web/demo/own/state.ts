@@ -17,7 +17,7 @@ export interface Reading {
 }
 
 /** What a load is of: files, and how pixels become numbers; see checkpoint.ts. */
-export interface Wanted {
+export interface LoadRequest {
   files: File[];
   pixels: string;
 }
@@ -26,7 +26,7 @@ export interface Wanted {
 export type OwnView = Omit<View, "map"> & { map: MapKind | "similarity" };
 
 /** The page's second tab. Layers and heads count from 0. */
-export interface OwnState extends Store<Reading, Wanted> {
+export interface OwnState extends Store<Reading, LoadRequest> {
   names?: string[]; // names for the model's classes, if it has none of its own
   photo?: Photo;
   object?: number; // the object whose map is shown, by its place among the reading's

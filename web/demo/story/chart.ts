@@ -38,7 +38,7 @@ export function buildChart(label: string, width: number, [before, after]: readon
   const text = (pen: Pen, x: number, y: number, anchor: string, content: string) => svg("text", { class: pen, x, y, "text-anchor": anchor }, content);
   const draw = ({ words = label, most, ticks, left, right, lines, at }: Chart) => {
     const x = (place: number) => before + (place / most) * (end - before);
-    const drawn = ({ pen, points, dots, dash = "none", opacity = 1, name = "" }: Line) => {
+    const drawLine = ({ pen, points, dots, dash = "none", opacity = 1, name = "" }: Line) => {
       const spots = points.map(([at, share]) => [x(at), y(share)] as const), [lastX, lastY] = spots.at(-1) ?? [0, 0];
       return [
         svg("path", { class: pen, d: spots.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join(""), "stroke-dasharray": dash, opacity }),
@@ -56,7 +56,7 @@ export function buildChart(label: string, width: number, [before, after]: readon
       ...ticks.map(([at, content]) => text("quiet", x(at), floor + 16, "middle", content)),
       text("quiet", (before + end) / 2, height - 4, "middle", title),
       ...(at === undefined ? [] : [svg("path", { class: "now", d: `M${x(at)} ${TOP}V${floor}` })]),
-      ...lines.flatMap(drawn));
+      ...lines.flatMap(drawLine));
   };
   return { root, draw };
 }

@@ -99,7 +99,7 @@ export function buildGrid({ texts: { grid: texts, story: common } }: Story, opti
   const bar = h("canvas", { width: 150, height: 10, ariaHidden: "true" }), [low, high, tick] = [h("span"), h("span"), h("span")];
   const legend = h("p", { className: "grid-legend" }), words = h("p", { className: "grid-words" });
   const root = h("div", { className: "grid" }, h("div", { className: "grid-scroll" }, canvas), legend, words);
-  let shown: Values | undefined, cursor: [row: number, column: number] | undefined;
+  let content: Values | undefined, cursor: [row: number, column: number] | undefined;
 
   const drawLegend = ({ scale, dark }: Values) => {
     if ("signed" in scale) return write(legend, texts.signed(rough(scale.signed)));
@@ -111,32 +111,32 @@ export function buildGrid({ texts: { grid: texts, story: common } }: Story, opti
     write(tick, shares?.uniform ? texts.tick(number(shares.uniform)) : "");
   };
   /** The cell under the cursor, or else the largest cell, in words. */
-  const sentence = (shown: Values) => {
-    const { values, columns, hidden } = shown, [row, column] = cursor ?? largestCell(shown);
+  const sentence = (content: Values) => {
+    const { values, columns, hidden } = content, [row, column] = cursor ?? largestCell(content);
     const isBlank = hidden?.(row, column), value = isBlank ? blank : number(values[row * columns + column]!);
-    const said = { row: rowName(row), column: columnName(column), value };
-    return cursor ? texts.cell(said) : isBlank ? value : texts.largest(said);
+    const sentenceValues = { row: rowName(row), column: columnName(column), value };
+    return cursor ? texts.cell(sentenceValues) : isBlank ? value : texts.largest(sentenceValues);
   };
   const draw = (next: Values) => {
-    shown = next;
+    content = next;
     paintGrid(canvas, next, Math.max(LEAST_CELL, cell), cursor);
     drawLegend(next);
     write(words, sentence(next));
   };
 
   const move = (row: number, column: number, pressed: boolean) => {
-    if (!shown || !(row >= 0 && row < shown.rows && column >= 0 && column < shown.columns)) return;
+    if (!content || !(row >= 0 && row < content.rows && column >= 0 && column < content.columns)) return;
     cursor = [row, column];
-    draw(shown);
+    draw(content);
     if (pressed) choose?.(row, column);
     else point?.(row, column);
   };
   const leave = () => {
     cursor = undefined;
-    if (shown) draw(shown);
+    if (content) draw(content);
   };
   onPointer(canvas, (event) => {
-    const { rows = 0, columns = 0 } = shown ?? {}, [row, column] = spotAt(event, canvas, rows, columns);
+    const { rows = 0, columns = 0 } = content ?? {}, [row, column] = spotAt(event, canvas, rows, columns);
     move(Math.floor(row), Math.floor(column), event.type === "click");
   });
   for (const away of ["pointerleave", "blur"]) canvas.addEventListener(away, leave);
@@ -153,8 +153,8 @@ export function buildGrid({ texts: { grid: texts, story: common } }: Story, opti
 }
 
 /** Paints cells whose side is that many CSS pixels. */
-export function paintGrid(canvas: HTMLCanvasElement, shown: Values, cell: number, cursor: [row: number, column: number] | undefined): void {
-  const { values, rows, columns, scale, dark, marked, under, hidden } = shown;
+export function paintGrid(canvas: HTMLCanvasElement, content: Values, cell: number, cursor: [row: number, column: number] | undefined): void {
+  const { values, rows, columns, scale, dark, marked, under, hidden } = content;
   const context = sized(canvas, columns * cell, rows * cell, columns, rows);
   context.fillStyle = css(tone(0, dark));
   context.fillRect(0, 0, columns, rows);

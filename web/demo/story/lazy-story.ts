@@ -5,11 +5,11 @@ import type { Page } from "./scene.ts";
 
 /** Returns what the page calls whenever it has drawn itself. */
 export function loadStoryLazily(root: HTMLElement, page: Page): () => void {
-  let near = false, asked = false;
+  let near = false, hasStarted = false;
   let draw = () => {};
   const load = async () => {
-    if (!near || asked || !page.state.reading) return;
-    asked = true;
+    if (!near || hasStarted || !page.state.reading) return;
+    hasStarted = true;
     const [code] = await Promise.all([import("./main.ts"), loadSentences()]).catch(() => []);
     if (!code) return showMissing(root.querySelector<HTMLElement>("#story-status")!);
     draw = code.tell(root, page);

@@ -13,7 +13,7 @@ import { Choices } from "./choices.ts";
 import { h } from "../dom.ts";
 import { buildSaves } from "../figure/parts.ts";
 import { buildRail, chaptersIn, stepsIn } from "./rail.ts";
-import type { Build, Page, Scene, Selection, Story, Traced } from "./scene.ts";
+import type { ChapterBuilder, Page, Scene, Selection, Story, Traced } from "./scene.ts";
 import { buildTeller } from "./teller.ts";
 import type { texts } from "./texts/en.ts";
 import { inkOf, patchOfToken } from "./tokens.ts";
@@ -27,8 +27,8 @@ interface Open extends Record<"near" | "seen" | "here", boolean> { // here: in t
 }
 
 /** Builds the story below the page. Returns what the page calls whenever it has drawn itself. */
-export function tell(root: HTMLElement, given: Page): () => void {
-  const page: Telling = { ...given, beyond: {} }, { state } = page, status = root.querySelector<HTMLElement>("#story-status")!;
+export function tell(root: HTMLElement, host: Page): () => void {
+  const page: Telling = { ...host, beyond: {} }, { state } = page, status = root.querySelector<HTMLElement>("#story-status")!;
   let scene: Scene | undefined, reading = false;
   const teller = buildTeller(state, page.redraw, (why, retry) =>
     showError(status, sentencesOf<typeof texts>("story").notLoaded({ why }), () => {
@@ -52,7 +52,7 @@ export function tell(root: HTMLElement, given: Page): () => void {
     life = new AbortController();
     built = state.chapterChoices;
     const choices = new Choices(built), story: Story = { ...tools, choices, texts: inLanguage(en), words: sentencesOf<typeof texts>("story") };
-    teller.wanted = choices.of("reader") === "page" ? "page" : "plain";
+    teller.reader = choices.of("reader") === "page" ? "page" : "plain";
     drawRail = buildRail(root, page, story, teller, life.signal);
     open = openChapters(root, story, page.redraw, life.signal);
   };
@@ -61,10 +61,10 @@ export function tell(root: HTMLElement, given: Page): () => void {
   holdTarget(root.querySelector<HTMLElement>("#chapters")!);
 
   /** While the pen is down, chapters beside the screen wait. */
-  const isShown = ({ near, seen }: Open) => (state.unfinished ? seen : near);
+  const mayDraw = ({ near, seen }: Open) => (state.unfinished ? seen : near);
   const drawChapters = () => {
     for (const chapter of open) {
-      if (!scene || !isShown(chapter) || !chapter.draw || chapter.drawn === scene) continue;
+      if (!scene || !mayDraw(chapter) || !chapter.draw || chapter.drawn === scene) continue;
       chapter.drawn = scene;
       chapter.draw(scene);
     }
@@ -73,7 +73,7 @@ export function tell(root: HTMLElement, given: Page): () => void {
   /** One reading at a time. If the drawing changed meanwhile, the next frame asks again. */
   const readAgain = async () => {
     const { version, unfinished } = state, model = teller.model(), blank = isBlank(state);
-    if (reading || !model || state.example && !state.reading || !open.some(isShown)) return;
+    if (reading || !model || state.example && !state.reading || !open.some(mayDraw)) return;
     if (scene?.version === version && scene.model === model) return;
     if (!blank && state.reading?.version !== version) return; // the answer is to come
     reading = true;
@@ -97,7 +97,7 @@ export function tell(root: HTMLElement, given: Page): () => void {
     }
     if (scene && isStale(scene, page, teller.model())) scene = sceneOf(page, scene);
     const other = scene !== undefined && scene.model !== teller.model(); // is to read the drawing
-    drawRail(scene, open.find(({ here }) => here)?.root, other && open.some(isShown));
+    drawRail(scene, open.find(({ here }) => here)?.root, other && open.some(mayDraw));
     drawChapters();
     void readAgain();
   };
@@ -106,7 +106,7 @@ export function tell(root: HTMLElement, given: Page): () => void {
 /** Whether another patch, layer, head or theme was chosen since. Another model's choices wait for its reading. */
 function isStale(scene: Scene, page: Telling, model: Vit | undefined): boolean {
   if (scene.model !== model) return false;
-  const { state } = page, { patch, layer, head } = chosen(page, scene);
+  const { state } = page, { patch, layer, head } = selectionOf(page, scene);
   return String(scene.patch) !== String(patch) || scene.layer !== layer || scene.head !== head || scene.dark !== state.dark;
 }
 
@@ -114,7 +114,7 @@ function isStale(scene: Scene, page: Telling, model: Vit | undefined): boolean {
  * The story shows one head: the first where the page shows the mean of all, and the last where its model
  * has fewer. It begins with the patch that has most ink.
  */
-function chosen({ state: { view, firstPatch }, beyond }: Telling, scene: Pick<Scene, "config" | "shape" | "result">): Selection {
+function selectionOf({ state: { view, firstPatch }, beyond }: Telling, scene: Pick<Scene, "config" | "shape" | "result">): Selection {
   const { depth, heads } = scene.config, { patch } = view, layer = beyond.layer ?? view.layer, head = beyond.head ?? view.head;
   return {
     patch: patch === firstPatch ? patchOfToken(scene.config.prefix.length + largest(inkOf(scene)), scene)! : patch,
@@ -132,15 +132,15 @@ type Sheet = Pick<Scene, "photo" | "strokes" | "unfinished">;
 type Read = Sheet & Pick<Scene, "model" | "file" | "version" | "result">;
 
 function sceneOf(page: Telling, read: Read): Scene {
-  const { model: { config }, result } = read, shape = shapeOf(config), choice = chosen(page, { config, shape, result });
+  const { model: { config }, result } = read, shape = shapeOf(config), choice = selectionOf(page, { config, shape, result });
   const token = config.prefix.length + choice.patch[0] * shape.gridCols + choice.patch[1];
   return { ...read, ...choice, config, shape, token, dark: page.state.dark };
 }
 
 /** A patch of a small model that lies beyond the story's grid is not chosen. */
-function choose({ state, redraw, beyond }: Telling, { patch: wanted, ...choice }: Partial<Selection>, shape: Shape | undefined): void {
+function choose({ state, redraw, beyond }: Telling, { patch: newPatch, ...choice }: Partial<Selection>, shape: Shape | undefined): void {
   const { view } = state, { depth, heads } = state.model!.config;
-  const patch = wanted && shape && wanted[0] < shape.gridRows && wanted[1] < shape.gridCols ? wanted : undefined;
+  const patch = newPatch && shape && newPatch[0] < shape.gridRows && newPatch[1] < shape.gridCols ? newPatch : undefined;
   if (patch) view.patch = patch;
   for (const [name, end] of [["layer", depth], ["head", heads]] as const) {
     const value = choice[name];
@@ -201,7 +201,7 @@ function openChapters(root: HTMLElement, story: Story, redraw: () => void, life:
     step.prepend(h("p", { className: "step-of" }, story.words.step({ n: at + 1, all: steps.length }))));
   const load = async (chapter: Open) => {
     chapter.draw = () => {}; // until the code is here
-    const { root } = chapter, builds: Record<string, Build<never>> | undefined = await import("./chapters/chapters.ts").catch(() => undefined);
+    const { root } = chapter, builds: Record<string, ChapterBuilder<never>> | undefined = await import("./chapters/chapters.ts").catch(() => undefined);
     if (life.aborted) return;
     if (!builds) return showMissing(root.appendChild(h("p")));
     chapter.draw = builds[root.id]!(root, story, sentencesOf<never>(root.id));

@@ -44,9 +44,9 @@ export function buildProduct(id: string, words: ProductWords) {
     root,
     output: byHand,
     sum: h("p", {}, byHand, " ", theirs),
-    /** Makes a column for each place. A gap comes before each group of `grouped` places. */
-    fit(places: readonly string[], grouped: number, weighted = true): void {
-      const className = (i: number) => (i % grouped ? "" : "first-of-group");
+    /** Makes a column for each place. A gap comes before each group of `groupSize` places. */
+    fit(places: readonly string[], groupSize: number, weighted = true): void {
+      const className = (i: number) => (i % groupSize ? "" : "first-of-group");
       const made = () => places.map((_, i) => h("td", { className: className(i) }, h("i"), h("span")));
       cells = { input: made(), weight: made(), product: made() };
       table.replaceChildren(
@@ -75,11 +75,11 @@ export function buildProduct(id: string, words: ProductWords) {
     /** The inputs fly to their places from a picture of so many columns on the screen. */
     unroll(from: DOMRect, columns: number, ground: HTMLElement) {
       if (lessMotion()) return;
-      const origin = ground.getBoundingClientRect(), seen = root.getBoundingClientRect();
+      const origin = ground.getBoundingClientRect(), box = root.getBoundingClientRect();
       const [width, height] = [from.width / columns, from.height / (cells.input.length / columns)];
       cells.input.forEach((cell, i) => {
         const place = cell.firstElementChild as HTMLElement, to = place.getBoundingClientRect();
-        if (to.left > seen.right || to.right < seen.left) return; // scrolled out of the list's box
+        if (to.left > box.right || to.right < box.left) return; // scrolled out of the list's box
         const x = from.left + (i % columns) * width - to.left;
         const y = from.top + Math.floor(i / columns) * height - to.top;
         const start = `translate(${x}px, ${y}px) scale(${width / to.width}, ${height / to.height})`;

@@ -15,17 +15,17 @@ export const fold = (story: Story, title: string, ...parts: (Node | string)[]): 
   h("details", { className: "more" }, h("summary", {}, story.words.more({ title })), ...parts);
 
 /** Returns what draws what it is given or, if nothing, what it was given last. */
-export function repeatable<Shown>(draw: (shown: Shown) => void): (shown?: Shown) => void {
-  let last: Shown | undefined;
-  return (shown = last) => {
-    last = shown;
-    if (shown !== undefined) draw(shown);
+export function repeatable<Input>(draw: (input: Input) => void): (input?: Input) => void {
+  let last: Input | undefined;
+  return (input = last) => {
+    last = input;
+    if (input !== undefined) draw(input);
   };
 }
 
 /** The same for what a fold shows: it is drawn only while the fold is open, and when it opens. */
-export function whenOpen<Shown>(fold: HTMLDetailsElement, draw: (shown: Shown) => void): (shown?: Shown) => void {
-  const show = repeatable((shown: Shown) => fold.open && draw(shown));
+export function whenOpen<Input>(fold: HTMLDetailsElement, draw: (input: Input) => void): (input?: Input) => void {
+  const show = repeatable((input: Input) => fold.open && draw(input));
   fold.addEventListener("toggle", () => show());
   return show;
 }

@@ -28,7 +28,7 @@ export function buildRail(root: HTMLElement, page: Page, story: Story, teller: T
   layer.addEventListener("input", () => story.choose({ layer: layer.selectedIndex }));
   head.addEventListener("input", () => story.choose({ head: head.selectedIndex }));
   const reader = choices.chips("reader", words.reader, [["plain", words.readers.plain], ["page", words.readers.stem]], "plain", (chosen) => {
-    teller.wanted = chosen;
+    teller.reader = chosen;
     redraw();
   });
   reader.root.id = "rail-reader";
@@ -44,12 +44,12 @@ export function buildRail(root: HTMLElement, page: Page, story: Story, teller: T
   let fitted: unknown;
 
   return (scene: Scene | undefined, here: HTMLElement | undefined, busy: boolean): void => {
-    const shown = scene?.version === state.version && !isBlank(state) ? scene : undefined;
+    const current = scene?.version === state.version && !isBlank(state) ? scene : undefined;
     drawPad(pad, state, keyPen);
     steps.draw(here);
-    const reading = shown && { result: shown.result, version: shown.version, unfinished: shown.unfinished };
+    const reading = current && { result: current.result, version: current.version, unfinished: current.unfinished };
     const { sign, pale, unknown } = answerOf({ ...state, choice: teller.choice, reading });
-    const best = shown?.result.classes[0], [word, share] = answer.children;
+    const best = current?.result.classes[0], [word, share] = answer.children;
     write(word!, best ? sign : texts.story.blank);
     write(share!, best && !unknown ? percent(best.p) : "");
     answer.classList.toggle("unsure", pale);

@@ -9,7 +9,7 @@ import type { Choices } from "./choices.ts";
 import type { Words } from "./texts/en.ts";
 import type { Walk } from "./walk.ts";
 
-/** The selected patch, layer and head hold for the whole page. All count from 0. */
+/** The chosen patch, layer and head hold for the whole page. All count from 0. */
 export interface Selection {
   patch: [row: number, col: number];
   layer: number;
@@ -62,4 +62,4 @@ export interface Story extends Pick<Page, "draw" | "say"> {
 }
 
 /** Fills a chapter below its heading. Returns what draws a scene in it. */
-export type Build<ItsWords> = (root: HTMLElement, story: Story, words: ItsWords) => (scene: Scene) => void;
+export type ChapterBuilder<ItsWords> = (root: HTMLElement, story: Story, words: ItsWords) => (scene: Scene) => void;

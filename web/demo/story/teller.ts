@@ -21,26 +21,26 @@ export function buildTeller(state: State, changed: () => void, failed: (why: str
       });
     }).finally(changed);
   };
-  const wanted = () => (made.wanted === "plain" ? PLAIN : made.other) ?? PLAIN;
-  const isPages = () => wanted().id === state.choice?.id || loads.get(wanted()) === "failed";
+  const readerFile = () => (made.reader === "plain" ? PLAIN : made.other) ?? PLAIN;
+  const isPages = () => readerFile().id === state.choice?.id || loads.get(readerFile()) === "failed";
   const made = {
     /** "page" asks for the other one: addresses hold this word. */
-    wanted: "plain" as "plain" | "page",
+    reader: "plain" as "plain" | "page",
     /** What else than the plain model may tell the story. */
     get other() {
       return state.choice?.id === PLAIN.id ? STEM : state.choice;
     },
     /** Where the model came from. */
     get choice() {
-      return isPages() ? state.choice : wanted();
+      return isPages() ? state.choice : readerFile();
     },
     get file() {
       return made.choice!.own?.file ?? made.choice!.url;
     },
     model(): Vit | undefined {
       if (isPages()) return state.model;
-      const loaded = loads.get(wanted());
-      if (!loaded) load(wanted());
+      const loaded = loads.get(readerFile());
+      if (!loaded) load(readerFile());
       return typeof loaded === "string" ? undefined : loaded;
     },
   };

@@ -7,27 +7,27 @@ export type Walk = ReturnType<typeof buildWalk>;
 
 /** Answers stay over visits, where the browser keeps anything. */
 export function buildWalk(changed: () => void) {
-  const done = kept();
+  const answers = storedAnswers();
   const keep = () => {
-    store(KEY, JSON.stringify([...done]));
+    store(KEY, JSON.stringify([...answers]));
     changed();
   };
   return {
     /** Whether the first answer was right; undefined before there is one. */
-    of: (chapter: string) => done.get(chapter),
+    of: (chapter: string) => answers.get(chapter),
     answer(chapter: string, right: boolean): void {
-      if (done.has(chapter)) return;
-      done.set(chapter, right);
+      if (answers.has(chapter)) return;
+      answers.set(chapter, right);
       keep();
     },
     clear(): void {
-      done.clear();
+      answers.clear();
       keep();
     },
   };
 }
 
-function kept(): Map<string, boolean> {
+function storedAnswers(): Map<string, boolean> {
   try {
     const list: unknown = JSON.parse(stored(KEY) ?? "[]");
     return new Map(Array.isArray(list) ? list.filter((one) => Array.isArray(one) && typeof one[0] === "string" && typeof one[1] === "boolean") : []);

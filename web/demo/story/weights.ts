@@ -25,18 +25,18 @@ let last: { file: Scene["file"]; weights: Promise<Weights> } | undefined;
 /** Returns what gives a scene's weights once they are here, when all is drawn again. `status` says why they are not, if so. */
 export function loadWeights(story: Story, status: HTMLElement, missing: (values: { why: string }) => string): (scene: Scene) => Weights | undefined {
   let file: Scene["file"] | undefined, loaded: Weights | undefined;
-  const load = async (wanted: Scene["file"]) => {
-    [file, loaded] = [wanted, undefined];
-    if (last?.file !== wanted) last = { file: wanted, weights: weightsIn(wanted) };
+  const load = async (newFile: Scene["file"]) => {
+    [file, loaded] = [newFile, undefined];
+    if (last?.file !== newFile) last = { file: newFile, weights: weightsIn(newFile) };
     try {
       const weights = await last.weights;
-      if (file !== wanted) return; // another model was chosen
+      if (file !== newFile) return; // another model was chosen
       loaded = weights;
       write(status, "");
       story.redraw();
     } catch (failure) {
-      if (last?.file === wanted) last = undefined;
-      if (file !== wanted) return;
+      if (last?.file === newFile) last = undefined;
+      if (file !== newFile) return;
       file = undefined; // the next scene tries again
       write(status, missing({ why: inWords(failure) }));
     }

@@ -44,13 +44,13 @@ export function follower() {
     if (version === current) return done;
     current = version;
     const pause = slices();
-    let drawn = performance.now();
+    let lastDraw = performance.now();
     const next = async () => {
       await pause();
       if (current !== version) return false;
-      if (performance.now() - drawn < STILL) return true;
+      if (performance.now() - lastDraw < STILL) return true;
       changed();
-      drawn = performance.now();
+      lastDraw = performance.now();
       return true;
     };
     done = work(next).then((isDone) => {

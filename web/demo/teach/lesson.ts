@@ -36,12 +36,12 @@ export function buildLesson(texts: Texts["teachIt"], { keep, remove, learn, canc
   const say = h("p", { id: "teach-it-status", className: "say", role: "status", tabIndex: -1 });
   const dots = h("div", { className: "dots", role: "group", ariaLabel: texts.drawings });
   const name = h("input", { id: "teach-it-name", autocomplete: "off", spellcheck: false, maxLength: 24, placeholder: texts.placeholder, value: typed });
-  const known = h("div", { className: "known", role: "group", ariaLabel: texts.known });
+  const labelChips = h("div", { className: "known", role: "group", ariaLabel: texts.known });
   const bar = h("progress", { id: "teach-it-progress", ariaLabel: texts.learning });
   const numbers = h("p", { className: "aside", ariaHidden: "true" });
   const main = button("", () => go(), { id: "teach-it-learn", className: "pill main" });
   const collect = h("div", { className: "collect" }, dots,
-    h("label", {}, texts.name, name), h("p", { className: "aside" }, texts.known), known,
+    h("label", {}, texts.name, name), h("p", { className: "aside" }, texts.known), labelChips,
     h("div", { className: "lesson-acts" }, button(texts.cancel, cancel, { id: "teach-it-cancel", className: "pill" }), main),
     h("p", { className: "aside" }, texts.honest));
   const run = h("div", {}, bar, numbers,
@@ -75,9 +75,9 @@ export function buildLesson(texts: Texts["teachIt"], { keep, remove, learn, canc
     write(main, count() >= places ? texts.learn : texts.next);
     main.ariaDisabled = String(!inked && drawings.length < places); // not `disabled`: see main.ts
     if (redrawn) drawDots(drawings, places);
-    if (relabelled) known.replaceChildren(...labels.map((label) =>
+    if (relabelled) labelChips.replaceChildren(...labels.map((label) =>
       button(label, () => count() > 0 && learn(label), { className: "plain", ariaLabel: texts.itIs(label) })));
-    for (const chip of known.children) chip.ariaDisabled = String(count() === 0);
+    for (const chip of labelChips.children) chip.ariaDisabled = String(count() === 0);
   }
 
   function drawProgress({ step, steps, accuracy, secondsLeft }: Progress): void {
@@ -89,10 +89,10 @@ export function buildLesson(texts: Texts["teachIt"], { keep, remove, learn, canc
 
   /** A square for each drawing that the sign needs. A click on a drawing removes it. */
   function drawDots(drawings: readonly Stroke[][], places: number): void {
-    const kept = drawings.map((strokes, index) => thumbnail(strokes, texts.removeDrawing(index + 1), () => remove(index)));
+    const thumbnails = drawings.map((strokes, index) => thumbnail(strokes, texts.removeDrawing(index + 1), () => remove(index)));
     const empty = Array.from({ length: Math.max(0, places - drawings.length) }, (_, index) => h("i", { className: index === 0 ? "now" : "" }));
-    dots.replaceChildren(...kept.map(({ root }) => root), ...empty);
-    for (const { draw } of kept) draw();
+    dots.replaceChildren(...thumbnails.map(({ root }) => root), ...empty);
+    for (const { draw } of thumbnails) draw();
   }
 
   return { root: h("div", {}, say, collect, run), typed: () => name.value, draw, focus: () => say.focus({ preventScroll: true }) };

@@ -10,7 +10,7 @@ export interface Shelf {
 }
 type Bytes = Uint8Array<ArrayBuffer>;
 
-type Kept = Omit<Shelf, "examples"> & { examples: string };
+type StoredShelf = Omit<Shelf, "examples"> & { examples: string };
 
 const DATABASE = "vitrine", STORE = "signs", KEY = "shelf";
 
@@ -21,14 +21,14 @@ function request<Value>(mode: IDBTransactionMode, ask: (store: IDBObjectStore) =
     opening.onupgradeneeded = () => opening.result.createObjectStore(STORE);
     opening.onerror = () => reject(opening.error);
     opening.onsuccess = () => {
-      const database = opening.result, asked = ask(database.transaction(STORE, mode).objectStore(STORE));
-      asked.transaction!.oncomplete = () => {
+      const database = opening.result, idbRequest = ask(database.transaction(STORE, mode).objectStore(STORE));
+      idbRequest.transaction!.oncomplete = () => {
         database.close();
-        resolve(asked.result);
+        resolve(idbRequest.result);
       };
-      asked.transaction!.onabort = () => {
+      idbRequest.transaction!.onabort = () => {
         database.close();
-        reject(asked.transaction!.error);
+        reject(idbRequest.transaction!.error);
       };
     };
   });
@@ -41,7 +41,7 @@ export class Shelves {
   #writing: Promise<unknown> = Promise.resolve();
   readonly #changed: () => void;
   /** Whether this browser keeps the shelf. Unknown until it has tried. */
-  kept: boolean | undefined;
+  isStored: boolean | undefined;
   /** Settles when what an earlier visit left is here, which is no change. */
   readonly restored: Promise<void>;
 
@@ -67,20 +67,20 @@ export class Shelves {
   }
 
   async #write({ examples, ...rest }: Shelf): Promise<void> {
-    const kept: Kept = { ...rest, examples: packExamples(examples) };
+    const record: StoredShelf = { ...rest, examples: packExamples(examples) };
     const empty = examples.length === 0 && !rest.taught;
-    const ask = (store: IDBObjectStore): IDBRequest => (empty ? store.delete(KEY) : store.put(kept, KEY));
+    const ask = (store: IDBObjectStore): IDBRequest => (empty ? store.delete(KEY) : store.put(record, KEY));
     const work = request("readwrite", ask);
-    this.kept = await work.then(() => true, () => false);
+    this.isStored = await work.then(() => true, () => false);
     this.#changed();
   }
 
   /** A shelf that is changed already stays. */
   async #restore(): Promise<void> {
-    const kept = await request<Kept | undefined>("readonly", (store) => store.get(KEY)).catch(() => undefined);
-    const examples = kept && (kept.examples === "" ? [] : unpackExamples(kept.examples));
+    const record = await request<StoredShelf | undefined>("readonly", (store) => store.get(KEY)).catch(() => undefined);
+    const examples = record && (record.examples === "" ? [] : unpackExamples(record.examples));
     if (!examples || this.past.length > 0) return;
-    this.now = { ...kept, examples };
-    this.kept = true;
+    this.now = { ...record, examples };
+    this.isStored = true;
   }
 }

@@ -26,7 +26,7 @@ export function bySign(examples: readonly LabelledDrawing[]): Map<string, Labell
 export function buildSigns(texts: Texts["teachIt"], shelves: Shelves, { another, learn, close }: Record<"another" | "learn" | "close", () => void>) {
   const status = h("p", { className: "say", role: "status", tabIndex: -1 });
   const rows = h("div", { id: "teach-it-shelf", ariaLabel: texts.signs });
-  const kept = h("p", { className: "aside" });
+  const storageNote = h("p", { className: "aside" });
   const say = (text: string) => (status.textContent = text);
 
   const input = h("input", { type: "file", id: "teach-it-file", className: "unseen", ariaLabel: texts.upload, tabIndex: -1 });
@@ -53,7 +53,7 @@ export function buildSigns(texts: Texts["teachIt"], shelves: Shelves, { another,
     root: h("div", {}, status, rows,
       h("div", { className: "lesson-acts" }, again, button(texts.another, another, { id: "teach-it-another", className: "pill" }),
         button(texts.close, close, { id: "teach-it-close", className: "pill" })),
-      h("div", { className: "lesson-acts" }, save, plain("upload", texts.upload, () => input.click()), copy, undo, forget, input), kept),
+      h("div", { className: "lesson-acts" }, save, plain("upload", texts.upload, () => input.click()), copy, undo, forget, input), storageNote),
     say,
     draw(): void {
       const { examples, taught } = shelves.now;
@@ -64,8 +64,8 @@ export function buildSigns(texts: Texts["teachIt"], shelves: Shelves, { another,
       copy.ariaDisabled = String(examples.length === 0);
       undo.hidden = shelves.past.length === 0;
       forget.ariaDisabled = String(examples.length === 0 && !taught);
-      kept.textContent = changed && taught ? texts.changed
-        : shelves.kept === undefined || (examples.length === 0 && !taught) ? "" : shelves.kept ? texts.kept : texts.notKept;
+      storageNote.textContent = changed && taught ? texts.changed
+        : shelves.isStored === undefined || (examples.length === 0 && !taught) ? "" : shelves.isStored ? texts.kept : texts.notKept;
     },
     focus: () => status.focus({ preventScroll: true }),
   };

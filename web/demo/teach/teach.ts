@@ -118,7 +118,7 @@ export function buildTeaching(state: State, page: Page) {
     progress = { step: 0, steps: 1, accuracy: 0, secondsLeft: 0 };
     show("learning");
     await shelves.restored;
-    const examples = [...shelves.now.examples, ...added], base = baseOf(), began = performance.now();
+    const examples = [...shelves.now.examples, ...added], base = baseOf(), start = performance.now();
     try {
       const taught = await learn(examples, typeof base === "string" ? addressOf(base) : base, {
         signal: lessonStop.signal,
@@ -127,7 +127,7 @@ export function buildTeaching(state: State, page: Page) {
           draw();
         },
       });
-      const seconds = decimal((performance.now() - began) / 1000, 1);
+      const seconds = decimal((performance.now() - start) / 1000, 1);
       progress = undefined;
       shelves.change({ examples, taught, base });
       await loaded;
@@ -153,19 +153,19 @@ export function buildTeaching(state: State, page: Page) {
 
   // ---- The model ----
   /** The taught file that the page reads with, and its load. */
-  let shown: Uint8Array | undefined, loaded: Promise<void> = Promise.resolve();
+  let currentFile: Uint8Array | undefined, loaded: Promise<void> = Promise.resolve();
 
   /** The page reads with the shelf's model, if it reads with *My signs* or has just learnt. */
   function follow(): void {
     const { taught } = shelves.now;
-    if (taught === shown) return;
+    if (taught === currentFile) return;
     if (taught) return read(taught);
-    shown = undefined;
+    currentFile = undefined;
     if (state.choice?.id === SIGNS) loaded = page.load(choiceIn(location.href));
   }
 
   function read(taught: Uint8Array<ArrayBuffer>): void {
-    shown = taught;
+    currentFile = taught;
     loaded = page.load({ id: SIGNS, url: "", bytes: taught.length, own: { file: taught, signs: signsOf(shelves.now.examples) } });
   }
 

@@ -10,7 +10,7 @@ const LONGEST_NAME = 12;
 const THINNING = 1;
 
 /** encodeURIComponent leaves the characters that separate. */
-const written = (name: string) => encodeURIComponent(name).replaceAll(".", "%2E").replaceAll("~", "%7E");
+const escapeName = (name: string) => encodeURIComponent(name).replaceAll(".", "%2E").replaceAll("~", "%7E");
 
 /** A sign's name as it is kept: short, on one line. Empty where there is none. */
 export const nameOf = (typed: string): string =>
@@ -19,7 +19,7 @@ export const nameOf = (typed: string): string =>
 export function packExamples(examples: readonly LabelledDrawing[]): string {
   return examples.flatMap(({ label, strokes }) => {
     const packed = pack(strokes.map((stroke) => thinned(stroke, THINNING)));
-    return packed ? [`${written(label)}.${packed}`] : [];
+    return packed ? [`${escapeName(label)}.${packed}`] : [];
   }).join("~");
 }
 

@@ -1,10 +1,10 @@
 /** Chooses the page's language: by the address, by hand or by the browser. */
 import { store, stored } from "../storage.ts";
-import { speak, tellLanguage, type Told, type Translation, words } from "./words.ts";
+import { speak, tellLanguage, type StorySentences, type Translation, words } from "./words.ts";
 
 interface Language {
   page: Translation;
-  told: Told;
+  sentences: StorySentences;
 }
 
 /** The tag is the code, but for Serbian, which is in Latin letters, and Chinese. */
@@ -18,14 +18,14 @@ const LANGUAGES: Record<string, { name: string; tag?: string; load: () => Promis
 };
 
 /** The first language that the page has: in the address (?lang=de), chosen earlier, the browser's. */
-export function languageFor(address: string, kept: string | null, preferred: readonly string[]): string {
-  const asked = new URL(address).searchParams.get("lang");
-  const wanted = [asked, kept, ...preferred].map((tag) => tag?.toLowerCase().split("-")[0] ?? "");
-  return wanted.find((code) => Object.hasOwn(LANGUAGES, code)) ?? "en";
+export function languageFor(address: string, earlier: string | null, preferred: readonly string[]): string {
+  const parameter = new URL(address).searchParams.get("lang");
+  const codes = [parameter, earlier, ...preferred].map((tag) => tag?.toLowerCase().split("-")[0] ?? "");
+  return codes.find((code) => Object.hasOwn(LANGUAGES, code)) ?? "en";
 }
 
 const KEY = "vitrine-language";
-let shown = "en";
+let current = "en";
 let turns = 0;
 
 /** @param say tells the visitor that a language did not load. */
@@ -33,14 +33,14 @@ export function followLanguage(select: HTMLSelectElement, say: (text: string) =>
   const show = async (code: string) => {
     const turn = ++turns;
     select.value = code;
-    if (code === shown) return;
+    if (code === current) return;
     try {
       const language = await LANGUAGES[code].load();
       if (turn === turns) speakHere(code, language);
     } catch {
       if (turn !== turns) return;
-      select.value = shown;
-      say(words.language.failed(LANGUAGES[code].name, LANGUAGES[shown].name));
+      select.value = current;
+      say(words.language.failed(LANGUAGES[code].name, LANGUAGES[current].name));
     }
   };
   select.addEventListener("change", () => {
@@ -53,14 +53,14 @@ export function followLanguage(select: HTMLSelectElement, say: (text: string) =>
 
 /** Loads the sentences of the story in the language that is shown: English is in the HTML, and its file comes only now. */
 export async function loadSentences(): Promise<void> {
-  const code = shown, language = await LANGUAGES[code].load();
-  if (code === shown) adopt(code, language);
+  const code = current, language = await LANGUAGES[code].load();
+  if (code === current) adopt(code, language);
 }
 
-function adopt(code: string, { page, told }: Language): string {
+function adopt(code: string, { page, sentences }: Language): string {
   const { tag = code } = LANGUAGES[code];
-  shown = code;
-  speak(page, told, tag);
+  current = code;
+  speak(page, sentences, tag);
   return tag;
 }
 

@@ -3,34 +3,34 @@
  * the word that fits the number `count`: a form for each of the language's plural categories in
  * Unicode's order (CLDR; in English one and other).
  */
-import { type Sentences, tag, told, whole } from "./words.ts";
+import { type Sentences, tag, sentences, whole } from "./words.ts";
 
 /** The names of the values that a sentence has places for. */
-type Places<Text extends string> = Text extends `${string}{${infer Place}}${infer Rest}`
-  ? (Place extends `${infer Name}|${string}` ? Name : Place) | Places<Rest>
+type Placeholders<Text extends string> = Text extends `${string}{${infer Placeholder}}${infer Rest}`
+  ? (Placeholder extends `${infer Name}|${string}` ? Name : Placeholder) | Placeholders<Rest>
   : never;
 
 /** Sentences in the page's language. One with places is a function of its values; numbers are whole. */
-export type Said<Texts> = {
+export type Messages<Texts> = {
   readonly [Key in keyof Texts]: Texts[Key] extends string
-    ? [Places<Texts[Key]>] extends [never] ? string : (values: Record<Places<Texts[Key]>, string | number>) => string
-    : Said<Texts[Key]>;
+    ? [Placeholders<Texts[Key]>] extends [never] ? string : (values: Record<Placeholders<Texts[Key]>, string | number>) => string
+    : Messages<Texts[Key]>;
 };
 
 /** The sentences of the story or of a chapter, in the page's language. `Texts` is its English. */
-export const sentencesOf = <Texts>(id: string): Said<Texts> => inThisLanguage(told[id]!) as Said<Texts>;
+export const sentencesOf = <Texts>(id: string): Messages<Texts> => inThisLanguage(sentences[id]!) as Messages<Texts>;
 
-export const inThisLanguage = <Texts extends Sentences>(texts: Texts): Said<Texts> =>
-  Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, typeof text === "string" ? said(text) : inThisLanguage(text)])) as Said<Texts>;
+export const inThisLanguage = <Texts extends Sentences>(texts: Texts): Messages<Texts> =>
+  Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, typeof text === "string" ? toMessage(text) : inThisLanguage(text)])) as Messages<Texts>;
 
-const PLACE = /\{(\w+)(?:\|([^}]*))?\}/g;
+const PLACEHOLDER = /\{(\w+)(?:\|([^}]*))?\}/g;
 
-function said(text: string): string | ((values: Record<string, string | number>) => string) {
+function toMessage(text: string): string | ((values: Record<string, string | number>) => string) {
   if (!text.includes("{")) return text;
   const rules = new Intl.PluralRules(tag);
   const { pluralCategories } = rules.resolvedOptions();
   const order = ORDER.filter((category) => pluralCategories.includes(category));
-  return (values) => text.replaceAll(PLACE, (_, name: string, forms?: string) => {
+  return (values) => text.replaceAll(PLACEHOLDER, (_, name: string, forms?: string) => {
     const value = values[name]!;
     if (forms !== undefined) return formOf(forms.split("|"), order.indexOf(rules.select(Number(value))));
     return typeof value === "number" ? whole(value) : value;

@@ -30,17 +30,17 @@ export const readTranslation = (path) => (existsSync(path) ? JSON.parse(readFile
 /** A plugin with a module "virtual:language/de" and so on: the page's words, and each chapter's sentences by their keys. What a language lacks is English. */
 export const translations = () => ({
   name: "translations",
-  resolveId: (asked) => (asked.startsWith("virtual:language/") ? `\0${asked}` : undefined),
-  async load(asked) {
-    const language = /^\0virtual:language\/(.*)/.exec(asked)?.[1];
+  resolveId: (specifier) => (specifier.startsWith("virtual:language/") ? `\0${specifier}` : undefined),
+  async load(specifier) {
+    const language = /^\0virtual:language\/(.*)/.exec(specifier)?.[1];
     if (!language) return undefined;
-    const told = {};
+    const sentences = {};
     for (const [id, { english, file }] of Object.entries(await textsOfStory())) {
       this.addWatchFile(file(language));
       const translated = readTranslation(file(language));
-      told[id] = replaced(english, (text) => translated[text] ?? text);
+      sentences[id] = replaced(english, (text) => translated[text] ?? text);
     }
     const page = JSON.stringify(fileURLToPath(new URL(`${language}.ts`, import.meta.url)));
-    return `export { ${language} as page } from ${page};\nexport const told = ${JSON.stringify(told)};`;
+    return `export { ${language} as page } from ${page};\nexport const sentences = ${JSON.stringify(sentences)};`;
   },
 });

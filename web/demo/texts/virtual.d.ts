@@ -1,5 +1,5 @@
 /** See translations.mjs. */
 declare module "virtual:language/*" {
   export const page: import("./words.ts").Translation;
-  export const told: import("./words.ts").Told;
+  export const sentences: import("./words.ts").StorySentences;
 }

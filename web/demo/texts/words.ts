@@ -11,22 +11,22 @@ export interface Sentences {
 }
 
 /** The sentences of the story and of its chapters, by their ids. */
-export type Told = Readonly<Record<string, Sentences>>;
+export type StorySentences = Readonly<Record<string, Sentences>>;
 
 /** What the page's scripts say. Read it anew for each text, because the language may change. */
 export let words = opening;
 
 let chosen: Translation = {};
 /** In the page's language, once the story is near. */
-export let told: Told = {};
+export let sentences: StorySentences = {};
 /** The language's tag, by which numbers are written. */
 export let tag = "en";
 const formats = new Map<string, Intl.NumberFormat>();
 
 /** Changes the language. The tag, such as "sr-Latn", tells how it writes numbers. */
-export function speak(translation: Translation, itsTold: Told, itsTag: string): void {
+export function speak(translation: Translation, itsSentences: StorySentences, itsTag: string): void {
   chosen = translation;
-  told = itsTold;
+  sentences = itsSentences;
   words = { ...opening, ...translation };
   tag = itsTag;
   formats.clear();
@@ -76,16 +76,16 @@ export function percent(p: number): string {
 /** The same for what is small: "< 0.1 %" in place of "0 %". */
 export const atLeastAThousandth = (p: number): string => (p < 0.001 ? `< ${percentage(0.001, 1)}` : percent(p));
 
-const written = (value: number, digits: number, plus: string) => {
+const formatSigned = (value: number, digits: number, plus: string) => {
   const rounded = Number(value.toFixed(digits));
   return (rounded < 0 ? "−" : rounded > 0 ? plus : "") + decimal(Math.abs(value), digits);
 };
 
 /** A number of either sign, with a true minus and never "−0.00". */
-export const number = (value: number, digits = 2): string => written(value, digits, "");
+export const number = (value: number, digits = 2): string => formatSigned(value, digits, "");
 
 /** The same with a plus: "+3.2", "−0.4", "0.0". */
-export const signed = (value: number, digits = 1): string => written(value, digits, "+");
+export const signed = (value: number, digits = 1): string => formatSigned(value, digits, "+");
 
 /** A whole number: 10000 → "10,000". */
 export const whole = (value: number): string => format(value, 0, "decimal", true);

@@ -1,5 +1,5 @@
 /** The third tab. */
-import type { Said } from "../../texts/sentences.ts";
+import type { Messages } from "../../texts/sentences.ts";
 
 export const texts = {
   title: "Write a number.",
@@ -16,4 +16,4 @@ export const texts = {
   chapter: "How it writes, token by token",
 } as const;
 
-export type Words = Said<typeof texts>;
+export type Words = Messages<typeof texts>;

@@ -1,5 +1,5 @@
 /** What all chapters share. */
-import type { Said } from "../../texts/sentences.ts";
+import type { Messages } from "../../texts/sentences.ts";
 
 export const texts = {
   step: "Step {n} of {all}",
@@ -24,4 +24,4 @@ export const texts = {
   },
 } as const;
 
-export type Words = Said<typeof texts>;
+export type Words = Messages<typeof texts>;

@@ -5,7 +5,7 @@ import { percent } from "../../../texts/words.ts";
 import { signedColour, signedScale } from "../../grid.ts";
 import { buildProduct } from "../../product.ts";
 import { buildGuess, cite, fold, HARDLY, whenOpen } from "../../prose.ts";
-import type { Build, Scene, Story } from "../../scene.ts";
+import type { ChapterBuilder, Scene, Story } from "../../scene.ts";
 import { tokenName } from "../../tokens.ts";
 import { rowOf } from "../../vectors.ts";
 import { loadWeights, type Weights } from "../../weights.ts";
@@ -15,7 +15,7 @@ import { buildRoad, isPart, type Part, type Way } from "./figure.ts";
 import { buildOpen } from "./panels.ts";
 import type { Words } from "./texts/en.ts";
 
-export const build: Build<Words> = (root, story, words) => {
+export const build: ChapterBuilder<Words> = (root, story, words) => {
   const { choices } = story;
   const lead = h("p", { className: "lead" }), where = h("p", { className: "where" }), status = h("p", { role: "status" }), notes = h("p", { className: "notes" });
   const whose = choices.chips("token", words.whose, [["patch", words.patchToken], ["class", words.classToken]], "patch", story.redraw);
@@ -23,18 +23,18 @@ export const build: Build<Words> = (root, story, words) => {
   const proposed = ({ config, layer }: Scene) => (config.pool === "class" && layer === config.depth - 1 ? "class" : "patch");
   const open = (part: Part) => {
     road.show(part);
-    opened.show(part);
+    panels.show(part);
   };
   const road = buildRoad(words, (part) => {
     choices.set("part", part);
     open(part);
   });
-  const opened = buildOpen(story, words), lists = buildLists(story, words);
-  root.append(lead, h("div", { className: "panel" }, h("div", { className: "choosing" }, whose.root, where), road.root, notes, status, opened.root));
+  const panels = buildOpen(story, words), lists = buildLists(story, words);
+  root.append(lead, h("div", { className: "panel" }, h("div", { className: "choosing" }, whose.root, where), road.root, notes, status, panels.root));
   const guess = buildGuess(root, story, words, async (now) => {
-    const closed = await story.classify(now, { ablate: { mlps: Array.from({ length: now.config.depth }, (_, layer) => layer) } });
-    if (!closed) return undefined;
-    const [whole, best] = [now.result.classes[0]!, closed.classes[0]!];
+    const withoutMlps = await story.classify(now, { ablate: { mlps: Array.from({ length: now.config.depth }, (_, layer) => layer) } });
+    if (!withoutMlps) return undefined;
+    const [whole, best] = [now.result.classes[0]!, withoutMlps.classes[0]!];
     const option = best.index !== whole.index || best.p < 0.5 ? "lost" : whole.p - best.p < HARDLY ? "nothing" : "little";
     return { option, words: words.closed({ label: best.label, share: percent(best.p), whole: whole.label, wholeShare: percent(whole.p) }) };
   });
@@ -55,7 +55,7 @@ export const build: Build<Words> = (root, story, words) => {
     write(notes, [config.stem.length > 0 && layer === 0 && words.stem, config.norm === "post" && words.post, !config.residual && words.noResidual, idle && words.lastBlock]
       .filter(Boolean).join(" "));
     road.draw(way);
-    opened.draw(way);
+    panels.draw(way);
     lists.draw({ way, weights });
     guess(scene);
   };
@@ -106,8 +106,8 @@ function buildRoads(story: Story, words: Words): HTMLElement {
     const picture = svg("svg", { class: "small-road", viewBox: "0 0 300 120" },
       svg("path", { class: "side", d: name === "pre" ? "M20 30C32 30 26 88 48 88H190C206 88 210 70 210 42" : "M20 30C32 30 44 88 70 88H110C176 88 180 70 180 42" }),
       svg("path", { class: "road", d: "M0 30H300" }),
-      ...([["pre", 48, 72, words.norm], ["pre", 112, 72, "f"], ["post", 70, 72, "f"], ["post", 214, 14, words.norm]] as const).filter(([of]) => of === name).flatMap(([, x, y, said]) => [
-        svg("rect", { class: "box", x, y, width: 54, height: 32, rx: 8 }), svg("text", { x: x + 27, y: y + 21, "text-anchor": "middle" }, said)]),
+      ...([["pre", 48, 72, words.norm], ["pre", 112, 72, "f"], ["post", 70, 72, "f"], ["post", 214, 14, words.norm]] as const).filter(([of]) => of === name).flatMap(([, x, y, label]) => [
+        svg("rect", { class: "box", x, y, width: 54, height: 32, rx: 8 }), svg("text", { x: x + 27, y: y + 21, "text-anchor": "middle" }, label)]),
       svg("circle", { class: "box", cx: name === "pre" ? 210 : 180, cy: 30, r: 12 }), svg("path", { class: "sign", d: `M${name === "pre" ? 204 : 174} 30h12m-6 -6v12` }));
     return h("figure", {}, saveable(picture, words.places[name]), h("figcaption", {}, words.places[name]));
   };

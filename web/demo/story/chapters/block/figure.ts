@@ -112,7 +112,7 @@ export function buildRoad(words: Words, choose: (part: Part) => void) {
 }
 
 const groupAt = ([x, y]: Point, ...children: Node[]) => svg("g", { transform: `translate(${x} ${y})` }, ...children);
-const text = ([x, y, anchor]: Beside, said = "", name = "") => svg("text", { class: name, x, y, "text-anchor": anchor }, said);
+const text = ([x, y, anchor]: Beside, label = "", name = "") => svg("text", { class: name, x, y, "text-anchor": anchor }, label);
 const lengthIn = (list: Float32Array) => ({ length: decimal(lengthOf(list), 1) });
 
 /** Each piece draws around a point of its own, which the layout gives a place. */

@@ -68,13 +68,13 @@ function buildAttention(story: Story, words: Words): Panel {
 const [CURVE, RANGE] = [240, 4];
 
 function buildMlp(words: Words): Panel {
-  const text = h("p"), shapes = h("p", { className: "shapes" }), said = h("p", { className: "unit", aria: { live: "polite" } }), caption = h("p", { className: "grid-legend" });
+  const text = h("p"), shapes = h("p", { className: "shapes" }), unitText = h("p", { className: "unit", aria: { live: "polite" } }), caption = h("p", { className: "grid-legend" });
   const grid = svg("svg", { class: "units", role: "slider", tabindex: 0 }), curve = svg("svg", { class: "curve", viewBox: `-6 -6 ${CURVE + 12} 132` });
   const line = svg("path", { class: "function" }), points = svg("g"), chosenPoint = svg("circle", { class: "chosen", r: 5 });
   const place = (x: number, y: number) => ({ cx: (CURVE / 2) * (1 + Math.max(-RANGE, Math.min(RANGE, x)) / RANGE), cy: 110 - Math.min(RANGE, y) * 27 });
   curve.append(svg("path", { class: "line", d: `M0 110H${CURVE}M${CURVE / 2} 0V124` }), line, points, chosenPoint);
   const frame = svg("rect", { class: "frame" });
-  let chosen: number | undefined, shown = 0, made: ReturnType<typeof cells> | undefined, units = 0, columns = 1;
+  let chosen: number | undefined, currentUnit = 0, made: ReturnType<typeof cells> | undefined, units = 0, columns = 1;
   const SIZE = 12;
   const pick = (unit: number) => {
     chosen = Math.max(0, Math.min(units - 1, unit));
@@ -84,7 +84,7 @@ function buildMlp(words: Words): Panel {
     const rows = Math.ceil(units / columns), [row, column] = nearestCell(spotAt(event, grid, rows, columns), rows, columns);
     pick(row * columns + column);
   });
-  onArrows(grid, (down, across) => pick(shown + down * columns + across));
+  onArrows(grid, (down, across) => pick(currentUnit + down * columns + across));
   const draw = repeatable(({ scene: { config, dark }, answers, inside }: Way) => {
     const { width, mlp_width } = config, activation = ACTIVATIONS[config.activation];
     if (!inside) return write(text, words.loading);
@@ -96,14 +96,14 @@ function buildMlp(words: Words): Panel {
       set(grid, { viewBox: `0 0 ${columns * SIZE} ${Math.ceil(units / columns) * SIZE}`, "aria-label": words.units(name), "aria-valuemin": 1, "aria-valuemax": units });
       chosen = undefined;
     }
-    const unit = shown = chosen ?? active.indexOf(Math.max(...active)); // the one that fires most, until the visitor chooses
+    const unit = currentUnit = chosen ?? active.indexOf(Math.max(...active)); // the one that fires most, until the visitor chooses
     made!.draw(active, signedScale(active).signed, dark);
     set(frame, { x: (unit % columns) * SIZE, y: Math.floor(unit / columns) * SIZE, width: SIZE - 1, height: SIZE - 1 });
     write(text, words.mlpText({ units, width, fire: firing(inside), ...name }));
     write(shapes, words.mlpShapes({ tokens, width, units, ...name }));
     write(caption, words.units(name));
-    write(said, words.unit({ n: unit + 1, sum: number(hidden[unit]!), value: number(active[unit]!) }));
-    set(grid, { "aria-valuenow": unit + 1, "aria-valuetext": said.textContent! });
+    write(unitText, words.unit({ n: unit + 1, sum: number(hidden[unit]!), value: number(active[unit]!) }));
+    set(grid, { "aria-valuenow": unit + 1, "aria-valuetext": unitText.textContent! });
     set(curve, { "aria-label": words.curve(name) });
     const steps = Array.from({ length: 81 }, (_, i) => (i / 40 - 1) * RANGE);
     set(line, { d: `M${steps.map((x) => Object.values(place(x, activation.of(x))).join(" ")).join("L")}` });
@@ -113,7 +113,7 @@ function buildMlp(words: Words): Panel {
   });
   const math = formula("MLP", "(", "x", ")", "=", sub("W", "2"), "f", "(", sub("W", "1"), "x", "+", sub("b", "1"), ")", "+", sub("b", "2"));
   return {
-    parts: [h("div", {}, text, math, shapes), h("div", {}, saveable(grid, words.mlp), caption, said, saveable(curve, words.curve({ function: "GELU" })))],
+    parts: [h("div", {}, text, math, shapes), h("div", {}, saveable(grid, words.mlp), caption, unitText, saveable(curve, words.curve({ function: "GELU" })))],
     draw,
   };
 }
@@ -155,15 +155,15 @@ export function buildOpen(story: Story, words: Words) {
   };
   const title = h("h3"), body = h("div", { className: "opened" });
   const root = h("div", { id: "block-open", role: "tabpanel" }, title, body);
-  const built = new Map<Part, Panel>();
+  const panels = new Map<Part, Panel>();
   let open: Panel | undefined;
   const draw = repeatable((way: Way) => open?.draw(way));
   return {
     root, draw,
     show(part: Part): void {
       const [name, build] = boxes[part];
-      open = built.get(part) ?? build();
-      built.set(part, open);
+      open = panels.get(part) ?? build();
+      panels.set(part, open);
       write(title, name);
       root.setAttribute("aria-labelledby", `block-${part}`);
       root.dataset.part = part;

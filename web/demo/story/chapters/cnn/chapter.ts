@@ -4,13 +4,13 @@ import { h } from "../../../dom.ts";
 import { smallModel } from "../../../explain/models.ts";
 import { figure } from "../../../figure/parts.ts";
 import { shapeOf } from "../../../pixels.ts";
-import { lengthOf, seenBy, stridesOf } from "../../../stem.ts";
+import { lengthOf, receptiveField, stridesOf } from "../../../stem.ts";
 import { percentage } from "../../../texts/words.ts";
 import { buildGuess, fold, linked, repeatable } from "../../prose.ts";
 import { coalesce } from "../../work.ts";
 import { overDrawing, patchGrid } from "../../grid.ts";
 import { loads } from "../../loads.ts";
-import type { Build, Scene, Story } from "../../scene.ts";
+import type { ChapterBuilder, Scene, Story } from "../../scene.ts";
 import { patchIn } from "../../tokens.ts";
 import { buildInfluence, type Influence, type Name, NAMES, ORDER, type Pair } from "./influence.ts";
 import { buildNumbers } from "./table.ts";
@@ -18,19 +18,19 @@ import type { Words } from "./texts/en.ts";
 
 const CELL = 34;
 
-export const build: Build<Words> = (root, story, words) => {
-  const asked = h("div"), body = h("div");
+export const build: ChapterBuilder<Words> = (root, story, words) => {
+  const questionBox = h("div"), body = h("div");
   const papers = Object.values(words.papers).map((sentence) => h("li", {}, ...linked(sentence)));
-  root.append(h("p", { className: "lead" }, words.lead), asked, body, fold(story, words.when, h("ul", { className: "cnn-papers" }, ...papers)));
+  root.append(h("p", { className: "lead" }, words.lead), questionBox, body, fold(story, words.when, h("ul", { className: "cnn-papers" }, ...papers)));
   return loads(body, story, async () => {
     const [vit, convolutions] = await Promise.all([smallModel(NAMES.vit), smallModel(NAMES.convolutions)]);
-    return buildFigures({ vit, convolutions }, asked, story, words);
+    return buildFigures({ vit, convolutions }, questionBox, story, words);
   });
 };
 
-async function buildFigures(pair: Pair, asked: HTMLElement, story: Story, words: Words): Promise<[Node, (scene: Scene) => void]> {
+async function buildFigures(pair: Pair, questionBox: HTMLElement, story: Story, words: Words): Promise<[Node, (scene: Scene) => void]> {
   const table = await buildNumbers(pair, story, words), reach = buildReach(pair, story, words);
-  const guess = buildGuess(asked, story, words, reach.truth);
+  const guess = buildGuess(questionBox, story, words, reach.truth);
   let read: { version: number; answers: Record<Name, Classification> } | undefined;
   const readAgain = coalesce(async (scene: Scene) => {
     const [vit, convolutions] = [await story.classify(scene, {}, pair.vit), await story.classify(scene, {}, pair.convolutions)];
@@ -53,8 +53,8 @@ function buildReach(pair: Pair, story: Story, words: Words) {
     grid: patchGrid(story, { label: words.figure({ network: words.names[name] }), cell: CELL, number: share }),
   }));
   const [convolutions, vit] = networks.map(({ influence }) => influence) as [Influence, Influence];
-  const side = lengthOf(seenBy([0, 0], stridesOf(pair.convolutions.config)));
-  let told = false;
+  const side = lengthOf(receptiveField([0, 0], stridesOf(pair.convolutions.config)));
+  let isAnswered = false;
 
   const { gridRows: rows, gridCols: columns } = shapeOf(pair.vit.config), all = rows * columns;
   /** The chosen patch, by its number in the small models' grid. */
@@ -89,11 +89,11 @@ function buildReach(pair: Pair, story: Story, words: Words) {
     async truth(scene: Scene) {
       const read = await story.classify(scene, {}, pair.vit);
       if (!read || !(await follow(scene.version, read.input))) return undefined;
-      if (!told && blocks.value === "0") blocks.value = "1";
-      told = true;
+      if (!isAnswered && blocks.value === "0") blocks.value = "1";
+      isAnswered = true;
       paint();
-      const at = chosen(scene), values = reaching(vit.stages[1]!, at), heard = values.filter((value) => value > 0);
-      const reached = heard.length, least = share(Math.min(...heard)), own = share(values[at]!);
+      const at = chosen(scene), values = reaching(vit.stages[1]!, at), nonzero = values.filter((value) => value > 0);
+      const reached = nonzero.length, least = share(Math.min(...nonzero)), own = share(values[at]!);
       const window = countOf(reaching(convolutions.stages.at(-1)!, at));
       return { option: optionOf(reached, all), words: words.truth({ reached, all, own, least, window }) };
     },

@@ -3,7 +3,7 @@ import type { Classification } from "vitrine";
 import { button, h } from "../../../dom.ts";
 import { percent } from "../../../texts/words.ts";
 import { buildGuess, cite, fold } from "../../prose.ts";
-import type { Build, Scene } from "../../scene.ts";
+import type { ChapterBuilder, Scene } from "../../scene.ts";
 import { buildColumns, softmax } from "./columns.ts";
 import { buildStrokes } from "./strokes.ts";
 import { buildSureness, rightAt } from "./sureness.ts";
@@ -17,7 +17,7 @@ interface Subject {
   digit?: Digit;
 }
 
-export const build: Build<Words> = (root, story, words) => {
+export const build: ChapterBuilder<Words> = (root, story, words) => {
   const own = words.softmax, part = root.querySelector("#strokes")!;
   let scene: Scene | undefined, subject: Subject | undefined;
   let logits: number[] = [];

@@ -30,8 +30,8 @@ export interface StripView {
   colour(index: number): string; // of a class
 }
 
-export function drawStrip(root: SVGSVGElement, said: Words["strokes"], shown: StripView): void {
-  const { samples, length, begins, at, width, dark } = shown;
+export function drawStrip(root: SVGSVGElement, texts: Words["strokes"], view: StripView): void {
+  const { samples, length, begins, at, width, dark } = view;
   const paper = css(tone(0, dark)), ink = css(tone(0.75, dark));
   const x = (way: number) => (length > 0 ? (way / length) * width : width);
   const tall = HEIGHT + SURE + FOOT;
@@ -39,14 +39,14 @@ export function drawStrip(root: SVGSVGElement, said: Words["strokes"], shown: St
   root.setAttribute("height", String(tall));
   root.setAttribute("font-family", "sans-serif");
   const now = Math.min(Math.max(x(at), 2), width - 2);
-  const starts = begins.map((way, i) => [x(way), said.stroke({ n: i + 2 })] as const);
+  const starts = begins.map((way, i) => [x(way), texts.stroke({ n: i + 2 })] as const);
   root.replaceChildren(
     svg("rect", { width, height: tall, fill: paper }),
-    ...bands(shown, x, paper),
-    ...(shown.knowsDoubt ? sureLine(samples, x, ink) : []),
+    ...bands(view, x, paper),
+    ...(view.knowsDoubt ? sureLine(samples, x, ink) : []),
     ...starts.map(([left]) =>
       svg("path", { d: `M${left} 0V${HEIGHT}`, stroke: paper, "stroke-width": 1.5, "stroke-dasharray": "3 4" })),
-    ...words([[4, said.start], ...starts, [width - 4, said.end]], width, ink),
+    ...words([[4, texts.start], ...starts, [width - 4, texts.end]], width, ink),
     svg("path", { d: `M${now} 0V${HEIGHT + SURE}`, stroke: paper, "stroke-width": 6 }),
     svg("path", { d: `M${now} 0V${HEIGHT + SURE}`, stroke: css(tone(1, dark)), "stroke-width": 2.5, class: "now" }),
   );
@@ -77,18 +77,18 @@ function bands({ samples, labels, colour, dark }: StripView, x: (way: number) =>
 
 /** The middle of the thickest place in each stretch where a band can hold a label. */
 function thickest(shares: number[], lefts: number[]): number[] {
-  const found: number[] = [];
+  const middles: number[] = [];
   let from = 0;
   for (let i = 0; i <= shares.length; i++) {
     if ((shares[i] ?? 0) * HEIGHT >= LEAST_LABEL) continue;
     if (i > from && lefts[i - 1]! - lefts[from]! >= LEAST_WIDTH) {
       const top = Math.max(...shares.slice(from, i)) * 0.95;
       const high = Array.from({ length: i - from }, (_, j) => from + j).filter((j) => shares[j]! >= top);
-      found.push(high[high.length >> 1]!);
+      middles.push(high[high.length >> 1]!);
     }
     from = i + 1;
   }
-  return found;
+  return middles;
 }
 
 /** A line below, drawn where the answer is not uncertain. */

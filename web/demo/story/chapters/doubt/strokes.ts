@@ -39,9 +39,9 @@ export function buildStrokes(story: Story, words: Words["strokes"]) {
   const share = (at: number) => percentage(at / (sweep.way.length || 1), 0).replace(" ", "\u00a0");
   /** The moment that is nearest to the chosen one, of those that are read. */
   const now = (): Sample | undefined => {
-    const wanted = Math.min(chosen, sweep.way.length);
+    const target = Math.min(chosen, sweep.way.length);
     return sweep.samples.reduce<Sample | undefined>(
-      (best, sample) => (best && Math.abs(best.at - wanted) <= Math.abs(sample.at - wanted) ? best : sample), undefined);
+      (best, sample) => (best && Math.abs(best.at - target) <= Math.abs(sample.at - target) ? best : sample), undefined);
   };
   const wayTo = (index: number) => (index < sweep.lengths.length - 1 ? sweep.lengths[index] : undefined) ?? Infinity;
   const nearest = (way: number) => {
@@ -65,9 +65,9 @@ export function buildStrokes(story: Story, words: Words["strokes"]) {
     drawStrip(strip, words, { samples, labels, length: way.length, begins: beginsOf(way), at, width, dark, knowsDoubt, colour });
     drawThen(then, cut(way, at), whole, dark);
     const order = [...p.keys()].sort((a, b) => p[b]! - p[a]!).slice(0, label ? BEST : 0), most = p[order[0] ?? 0]!;
-    const said = label ? words.moment({ share: share(at), label, p: percent(most) }) : words.blank({ share: share(at) });
-    write(says, said);
-    then.ariaLabel = said;
+    const sentence = label ? words.moment({ share: share(at), label, p: percent(most) }) : words.blank({ share: share(at) });
+    write(says, sentence);
+    then.ariaLabel = sentence;
     Object.assign(says.dataset, { label, p: most, at });
     best.replaceChildren(...order.map((k) => {
       const bar = h("i");
@@ -76,7 +76,7 @@ export function buildStrokes(story: Story, words: Words["strokes"]) {
     }));
     input.max = String(sweep.lengths.length - 1);
     input.value = String(chosen === Infinity ? sweep.lengths.length - 1 : sweep.lengths.indexOf(at));
-    input.ariaValueText = said;
+    input.ariaValueText = sentence;
     sure.hidden = !knowsDoubt;
   };
   const drawAll = () => {

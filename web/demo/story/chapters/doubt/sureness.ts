@@ -40,9 +40,9 @@ export function buildSureness(words: Words["right"]) {
     root,
     draw(p: number, temperature: number, config: Readonly<VitConfig>): void {
       const bins = binsAt(temperature), at = binOf(p, bins.length), own = bins[at]!;
-      const said = { ...wordsOf(own, at, bins.length), share: percent(p) };
+      const sentenceValues = { ...wordsOf(own, at, bins.length), share: percent(p) };
       diagram.draw(bins, p);
-      here.textContent = (own.count > 0 ? words.here : words.hereEmpty)(said);
+      here.textContent = (own.count > 0 ? words.here : words.hereEmpty)(sentenceValues);
       Object.assign(here.dataset, { p: String(p), bin: String(at), count: String(own.count), right: String(own.right) });
       const [now, before, after] = [temperature, 1, measured.temperature].map((t) => decimal(100 * calibrationError(binsAt(t)), 2));
       gaps.textContent = words.gaps({ now: now!, t: decimal(temperature, 2), before: before!, own: after!, ownT: decimal(measured.temperature, 2) });
@@ -80,9 +80,9 @@ function buildDiagram(words: Words["right"]) {
         return svg("rect", { class: "count", x: x(at * width) + 1, width: width * SIDE - 2, y: GROUND - height, height });
       }));
       points.replaceChildren(...bins.flatMap((each, at) => pointOf(each, at === own)));
-      const spoken = bins.filter(({ count }) => count > 0)
+      const list = bins.filter(({ count }) => count > 0)
         .map(({ count, right, sure }) => words.point({ sure: percent(sure), right: percent(right / count), count })).join("; ");
-      root.ariaLabel = `${words.diagram}. ${words.points({ bins: spoken })}`;
+      root.ariaLabel = `${words.diagram}. ${words.points({ bins: list })}`;
     },
   };
 }

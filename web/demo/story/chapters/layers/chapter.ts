@@ -8,12 +8,12 @@ import { percent, signed, tag } from "../../../texts/words.ts";
 import { buildGuess, cite, fold, linked, whenOpen } from "../../prose.ts";
 import { coalesce } from "../../work.ts";
 import { signedColour } from "../../grid.ts";
-import type { Build, Scene, Traced } from "../../scene.ts";
+import type { ChapterBuilder, Scene, Traced } from "../../scene.ts";
 import { keyOf, logOdds, type Loss, type Part, partsOf, type Run, runWithout, sweep } from "./runs.ts";
 import { buildStrip, nameOf } from "./strip.ts";
 import type { Words } from "./texts/en.ts";
 
-export const build: Build<Words> = (root, story, words) => {
+export const build: ChapterBuilder<Words> = (root, story, words) => {
   const { choices } = story;
   const lead = h("p", { className: "lead" }), stem = h("p");
   const figure = h("div"), says = h("p", { className: "effect" }), last = h("p", { className: "last-block" });
@@ -23,7 +23,7 @@ export const build: Build<Words> = (root, story, words) => {
   const tableLead = h("p"), table = h("div");
   const turns = fold(story, words.sweep.title, tableLead, table);
   turns.classList.add("sweep");
-  let out: Part[] = [], shown: Scene | undefined;
+  let out: Part[] = [], currentScene: Scene | undefined;
   let fitted: { model: Vit; blocks: Part[][]; strip: ReturnType<typeof buildStrip>; table: ReturnType<typeof buildLosses> } | undefined;
   /** The runs of one drawing, of which `whole` leaves nothing out, and the losses, which are found once. */
   let done: { result: Traced; run: Run; whole: Run } | undefined, swept: { result: Traced; losses: Promise<Loss[] | undefined> } | undefined;
@@ -31,7 +31,7 @@ export const build: Build<Words> = (root, story, words) => {
 
   const lossesOf = (scene: Scene) => {
     const { result } = scene;
-    if (swept?.result !== result) swept = { result, losses: sweep(fitted!.blocks.flat(), scene, story, () => shown!.result !== result) };
+    if (swept?.result !== result) swept = { result, losses: sweep(fitted!.blocks.flat(), scene, story, () => currentScene!.result !== result) };
     return swept.losses;
   };
 
@@ -68,7 +68,7 @@ export const build: Build<Words> = (root, story, words) => {
     const parts = out, { result } = scene;
     const whole = done?.result === result ? done.whole : await runWithout([], scene, story);
     const without = whole && parts.length > 0 ? await runWithout(parts, scene, story) : whole;
-    if (!whole || !without || scene.model !== shown!.model) return;
+    if (!whole || !without || scene.model !== currentScene!.model) return;
     done = { result, run: without, whole };
     paint();
     if (announce && parts === out) story.say(effect(without, whole, words));
@@ -84,7 +84,7 @@ export const build: Build<Words> = (root, story, words) => {
     put(parts);
     announce = true;
     panel.ariaBusy = "true";
-    run(shown!);
+    run(currentScene!);
   };
   const press = (part: Part) => leaveOut(out.includes(part) ? out.filter((other) => other !== part) : [...out, part]);
 
@@ -104,7 +104,7 @@ export const build: Build<Words> = (root, story, words) => {
 
   return (scene) => {
     if (fitted?.model !== scene.model) fit(scene);
-    shown = scene;
+    currentScene = scene;
     drawTable(scene);
     guess(scene);
     if (done?.result === scene.result) return paint(); // another patch, head or theme
@@ -133,11 +133,11 @@ function leadsFrom(scene: Scene): number {
 function effect({ out, classes }: Run, { classes: whole }: Run, words: Words): string {
   const now = classes[0]!, { label, index, p } = whole[0]!;
   if (out.length === 0) return words.whole({ label, share: percent(p) });
-  const said = {
+  const sentenceValues = {
     parts: new Intl.ListFormat(tag).format(out.map((part) => nameOf(part, words))), label, before: percent(p), after: percent(shares(classes)[index]!),
     odds: signed(logOdds(classes, index) - logOdds(whole, index)),
   };
-  return now.index === index ? words.same(said) : words.other({ ...said, now: now.label });
+  return now.index === index ? words.same(sentenceValues) : words.other({ ...sentenceValues, now: now.label });
 }
 
 /** Of a head of block 1, its MLP and a part of the last block: the one without which most is lost. */

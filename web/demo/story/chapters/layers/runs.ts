@@ -50,8 +50,8 @@ export async function runWithout(out: readonly Part[], scene: Scene, story: Stor
   const half: Class[][] = [];
   const pause = slices();
   for (let layer = 0; layer < scene.config.depth; layer++) {
-    const gone = out.some((part) => part.kind === "mlp" && part.layer === layer);
-    const run = gone ? whole : await traced([...out, { kind: "mlp", layer, head: 0 }]);
+    const isOut = out.some((part) => part.kind === "mlp" && part.layer === layer);
+    const run = isOut ? whole : await traced([...out, { kind: "mlp", layer, head: 0 }]);
     if (!run?.trace) return undefined;
     half.push(run.trace.lens(layer + 1));
     await pause();

@@ -30,10 +30,10 @@ interface Reading {
   cosines: Float32Array; // of the patches' positions (N,N)
 }
 
-export function buildFigures(steps: readonly number[], asked: HTMLElement, story: Story, words: Words): [Node, (scene: Scene) => void] {
+export function buildFigures(steps: readonly number[], questionBox: HTMLElement, story: Story, words: Words): [Node, (scene: Scene) => void] {
   const { choices } = story, end = steps.length - 1;
   const answers = buildAnswers(story, DIGITS.length, steps.length);
-  let scene: Scene | undefined, shown: Reading | undefined, reached = 0, reads = 0;
+  let scene: Scene | undefined, reading: Reading | undefined, reached = 0, reads = 0;
 
   const stops = choices.slider("step", words.slider, [0, end, 1], START, () => void moved());
   const { input: range } = stops;
@@ -74,17 +74,17 @@ export function buildFigures(steps: readonly number[], asked: HTMLElement, story
   };
   const paintStrip = ({ dark }: Scene) => {
     reached = Math.max(reached, range.valueAsNumber);
-    const columns = steps.length, told = answers.whole && reached === end;
+    const columns = steps.length, isComplete = answers.whole && reached === end;
     strip.draw({
       values: answers.p, rows: DIGITS.length, columns, scale: { low: 0, high: 1 }, dark, marked: { column: range.valueAsNumber },
       hidden: (_, column) => column > reached,
     });
-    settled.textContent = told ? words.settled({ step: steps[answers.settled]!, label: DIGITS[answers.at(end)]! }) : "";
-    settled.dataset.step = told ? String(steps[answers.settled]) : "";
+    settled.textContent = isComplete ? words.settled({ step: steps[answers.settled]!, label: DIGITS[answers.at(end)]! }) : "";
+    settled.dataset.step = isComplete ? String(steps[answers.settled]) : "";
   };
   const paint = () => {
-    if (!scene || !shown) return;
-    paintSnapshot(scene, shown);
+    if (!scene || !reading) return;
+    paintSnapshot(scene, reading);
     paintStrip(scene);
     more.draw({ at: range.valueAsNumber, dark: scene.dark });
   };
@@ -96,7 +96,7 @@ export function buildFigures(steps: readonly number[], asked: HTMLElement, story
     const result = await story.classify(now, { attention: true, trace: true }, await snapshot(at)) as Traced | undefined;
     if (mine !== reads || !result) return;
     const { tokens, prefix } = result.attention, all = positionsOf(result.trace), width = all.length / tokens;
-    shown = { at, result, cosines: cosines(all.subarray(prefix * width), width) };
+    reading = { at, result, cosines: cosines(all.subarray(prefix * width), width) };
     paint();
     void answers.follow(now, paint);
   };
@@ -108,7 +108,7 @@ export function buildFigures(steps: readonly number[], asked: HTMLElement, story
     const played = range.value === range.max && document.activeElement !== range;
     if (played || document.activeElement === strip.canvas) story.say(say.textContent);
   };
-  const guess = buildGuess(asked, story, { ...words, question: words.question({ last: steps[end]! }) }, async (now) => {
+  const guess = buildGuess(questionBox, story, { ...words, question: words.question({ last: steps[end]! }) }, async (now) => {
     if (!(await answers.follow(now, paint))) return undefined;
     reached = end; // the first answer uncovers the strip
     paint();
@@ -123,7 +123,7 @@ export function buildFigures(steps: readonly number[], asked: HTMLElement, story
     const same = scene?.version === next.version;
     scene = next;
     guess(next);
-    if (same && shown) paint();
+    if (same && reading) paint();
     else void read();
   }];
 }
@@ -190,5 +190,5 @@ function buildMore(steps: readonly number[], answers: Answers, story: Story, wor
     drawFilters(all[at]!, signedScale(...all.map(({ weights }) => weights)).signed, dark);
     filtersWords.textContent = words.filtersWords({ cosine: number(cosine(all[at]!.weights, all[0]!.weights)) });
   };
-  return { root, draw: whenOpen(root, (shown: Parameters<typeof draw>[0]) => void draw(shown)) };
+  return { root, draw: whenOpen(root, (view: Parameters<typeof draw>[0]) => void draw(view)) };
 }

@@ -4,7 +4,7 @@ import { buildTable, tableRow } from "../../../figure/parts.ts";
 import { decimal, percent } from "../../../texts/words.ts";
 import { buildGrid, type Grid, patchGrid } from "../../grid.ts";
 import { buildGuess, cite, fold } from "../../prose.ts";
-import type { Build, Scene } from "../../scene.ts";
+import type { ChapterBuilder, Scene } from "../../scene.ts";
 import { paperOf, patchOfToken, tokenName } from "../../tokens.ts";
 import { softmax } from "../score/head.ts";
 import { drawBefore } from "./before.ts";
@@ -13,19 +13,19 @@ import type { Words } from "./texts/en.ts";
 
 const TOP = 0.25; // all masks have one scale, because they are compared
 
-export const build: Build<Words> = (root, story, words) => {
+export const build: ChapterBuilder<Words> = (root, story, words) => {
   const { kinds } = words;
   let scene: Scene | undefined;
-  let attended: Attended | undefined;
+  let attention: MaskedAttention | undefined;
   let prefixRow: number | undefined; // a token of the prefix whose row is shown
-  let isShown = false; // the question's answer, in the figure
+  let isAnswerVisible = false; // the question's answer, in the figure
 
   const nameOf = (token: number) => tokenName(token, scene!, story.texts);
   const matrix = buildGrid(story, {
     label: words.matrix,
-    rowName: (row) => words.asks({ token: nameOf(attended!.queries[row]!) }),
-    columnName: (column) => words.asked({ token: nameOf(attended!.keys[column]!) }),
-    choose: (row) => chooseToken(attended!.queries[row]!),
+    rowName: (row) => words.asks({ token: nameOf(attention!.queries[row]!) }),
+    columnName: (column) => words.asked({ token: nameOf(attention!.keys[column]!) }),
+    choose: (row) => chooseToken(attention!.queries[row]!),
   });
   const map = patchGrid(story, { label: words.map, cell: 28 });
   const choice = story.choices.chips<Mask>("mask", words.chips, [["full", kinds.full], ["causal", kinds.causal], ["cross", kinds.cross]], "full", () => {
@@ -42,8 +42,8 @@ export const build: Build<Words> = (root, story, words) => {
         h("div", { className: "mask-row" }, h("figure", {}, map.root, h("figcaption", {}, words.map)), h("p", {}, sees, " ", masked),
           h("p", { className: "cite" }, words.honest)))));
   const guess = buildGuess(root, story, words, ({ result: { trace }, config, layer, head, token }) => {
-    if (!isShown) { // once: later the visitor chooses
-      isShown = true;
+    if (!isAnswerVisible) { // once: later the visitor chooses
+      isAnswerVisible = true;
       choice.value = "causal";
       story.choices.set("mask", "causal");
       prefixRow = 0;
@@ -71,13 +71,13 @@ export const build: Build<Words> = (root, story, words) => {
     const { result: { trace }, config, layer, head, token, dark } = scene, mask = choice.value;
     const hasClass = config.prefix[0] === "class";
     const query = mask === "cross" ? (hasClass ? 0 : token) : prefixRow ?? token;
-    attended = attend(trace.scores(layer, head), mask, { prefix: config.prefix.length, query });
-    const { shares, queries, keys } = attended, row = queries.indexOf(query);
+    attention = attend(trace.scores(layer, head), mask, { prefix: config.prefix.length, query });
+    const { shares, queries, keys } = attention, row = queries.indexOf(query);
     const own = shares.subarray(row * keys.length, (row + 1) * keys.length);
-    const hidden = (row: number, column: number) => !attended!.sees(row, column);
+    const hidden = (row: number, column: number) => !attention!.sees(row, column);
     const scale = { top: TOP, uniform: 1 / keys.length };
     matrix.draw({ values: shares, rows: queries.length, columns: keys.length, dark, scale, hidden, marked: { row } });
-    drawMap(map, scene, attended, row);
+    drawMap(map, scene, attention, row);
     const count = (row: number) => keys.filter((_, column) => hidden(row, column)).length;
     write(note, mask === "cross" && !hasClass ? words.notes.crossPatch : words.notes[mask]);
     write(masked, words.masked({ masked: queries.reduce((sum, _, row) => sum + count(row), 0), all: queries.length * keys.length }));
@@ -95,7 +95,7 @@ export const build: Build<Words> = (root, story, words) => {
 };
 
 /** One row of the matrix over the drawing. */
-function drawMap(map: Grid, scene: Scene, { shares, keys, sees, queries }: Attended, row: number): void {
+function drawMap(map: Grid, scene: Scene, { shares, keys, sees, queries }: MaskedAttention, row: number): void {
   const { config, shape: { gridRows: rows, gridCols: columns }, dark } = scene;
   const prefix = config.prefix.length;
   const first = keys.indexOf(prefix); // the first patch
@@ -119,7 +119,7 @@ function usesTable({ kinds, uses: { title, rest: _, ...models } }: Words): HTMLE
 
 type Mask = "full" | "causal" | "cross";
 
-interface Attended {
+interface MaskedAttention {
   /** (queries, keys): shares. Each row sums to 1; masked ones are 0. */
   shares: Float64Array;
   queries: number[]; // tokens
@@ -132,14 +132,14 @@ type Tokens = Record<"tokens" | "prefix" | "query", number>;
 
 const from = (first: number, end: number) => Array.from({ length: end - first }, (_, i) => first + i);
 
-const MASKS: Record<Mask, (sizes: Tokens) => Pick<Attended, "queries" | "keys" | "sees">> = {
+const MASKS: Record<Mask, (sizes: Tokens) => Pick<MaskedAttention, "queries" | "keys" | "sees">> = {
   full: ({ tokens }) => ({ queries: from(0, tokens), keys: from(0, tokens), sees: () => true }),
   causal: ({ tokens }) => ({ queries: from(0, tokens), keys: from(0, tokens), sees: (row, column) => column <= row }),
   cross: ({ tokens, prefix, query }) => ({ queries: [query], keys: from(prefix, tokens), sees: () => true }),
 };
 
 /** One head's scores (T,T), before the softmax, under a mask: Vaswani et al., arXiv:1706.03762, section 3.2.3. */
-function attend(scores: Float32Array, mask: Mask, { prefix, query }: Omit<Tokens, "tokens">): Attended {
+function attend(scores: Float32Array, mask: Mask, { prefix, query }: Omit<Tokens, "tokens">): MaskedAttention {
   const tokens = Math.sqrt(scores.length);
   const { queries, keys, sees } = MASKS[mask]({ tokens, prefix, query });
   const shares = new Float64Array(queries.length * keys.length);

@@ -63,8 +63,8 @@ export function buildFilterBars(words: Words, choices: Choices, choose: () => vo
     },
     /** The visitor's choice; before there is one, the filter with the largest bar. */
     chosen(token: Float32Array): number {
-      const wanted = Number(choices.of("filter") ?? NaN);
-      return wanted in token ? wanted : largest(token.map(Math.abs));
+      const filter = Number(choices.of("filter") ?? NaN);
+      return filter in token ? filter : largest(token.map(Math.abs));
     },
     draw(token: Float32Array, chosen: number, partial: number, top: number): void {
       bars.forEach(({ input, bar }, d) => {

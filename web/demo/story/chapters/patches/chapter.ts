@@ -8,7 +8,7 @@ import { formula, row, sub, sumOver } from "../../formula.ts";
 import { signedScale } from "../../grid.ts";
 import { buildProduct } from "../../product.ts";
 import { buildGuess, fold, linked } from "../../prose.ts";
-import type { Build, Scene } from "../../scene.ts";
+import type { ChapterBuilder, Scene } from "../../scene.ts";
 import { inkOf, pixelsOf, tokenName } from "../../tokens.ts";
 import { rowOf } from "../../vectors.ts";
 import { loadWeights } from "../../weights.ts";
@@ -16,7 +16,7 @@ import { buildFilterBars, buildTokenBars, type Filters } from "./bars.ts";
 import { buildLift } from "./lift.ts";
 import type { Words } from "./texts/en.ts";
 
-export const build: Build<Words> = (root, story, words) => {
+export const build: ChapterBuilder<Words> = (root, story, words) => {
   const { choices } = story;
   let scene: Scene | undefined;
   let chosen = false; // the patch was chosen here: its pixels fly

@@ -17,22 +17,22 @@ export function buildLift(words: Words, choose: (patch: [row: number, column: nu
     id: "patches-grid", tabIndex: 0, role: "application", aria: { roledescription: words.chooser, description: words.gridKeys },
   }), words.grid);
   let scene: Scene | undefined, lift = 1;
-  const shown = () => scene && paintLift(canvas, scene, lift);
+  const paint = () => scene && paintLift(canvas, scene, lift);
   choosePatch(
     canvas,
     { get model() { return scene?.model; }, get view() { return { patch: scene?.patch ?? [0, 0] }; } },
     (row, column, pressed) => pressed && choose([row, column]),
   );
-  whenSeen(canvas, () => animate(1100, (over) => {
+  whenVisible(canvas, () => animate(1100, (over) => {
     lift = over;
-    shown();
+    paint();
   }));
 
   return {
     root: h("figure", { className: "lift" }, canvas),
     draw(next: Scene) {
       scene = next;
-      shown();
+      paint();
     },
     chosenBox() {
       const { left, top, width, height } = canvas.getBoundingClientRect();
@@ -45,7 +45,7 @@ export function buildLift(words: Words, choose: (patch: [row: number, column: nu
 }
 
 /** Plays once, when most of the picture is on the screen. */
-function whenSeen(canvas: HTMLElement, play: () => void): void {
+function whenVisible(canvas: HTMLElement, play: () => void): void {
   const observer = new IntersectionObserver(([entry]) => {
     if (!entry!.isIntersecting) return;
     observer.disconnect();

@@ -28,14 +28,14 @@ const DRAG = 5; // a press that moves fewer CSS pixels is a click
 /** With events its patches can be swapped. */
 export function buildBoard(events?: BoardEvents) {
   const canvas = h("canvas", { className: "board" }), ink = h("canvas");
-  let shown: BoardImage | undefined, marked: number | undefined, cursor: number | undefined, held: number | undefined;
+  let current: BoardImage | undefined, marked: number | undefined, cursor: number | undefined, held: number | undefined;
   let drag: { start: PointerEvent; place: number; x: number; y: number; moved: boolean } | undefined;
   /** Where the patches fly from, and how much of their way they have flown, from 0 to 1. */
-  let from = new Map<number, number>(), flown = 1, land = () => {};
+  let from = new Map<number, number>(), progress = 1, land = () => {};
 
   const draw = () => {
-    if (!shown) return;
-    const { order, shape: { gridRows, gridCols, patchRows, patchCols }, dark } = shown;
+    if (!current) return;
+    const { order, shape: { gridRows, gridCols, patchRows, patchCols }, dark } = current;
     const width = canvas.clientWidth || 252, context = scaled(canvas, width, (width * gridRows * patchRows) / (gridCols * patchCols), gridCols, gridRows);
     const spotOf = (place: number) => [place % gridCols, Math.floor(place / gridCols)] as [x: number, y: number];
     const drawPatch = (patch: number, [x, y]: readonly [number, number], size: number) => {
@@ -50,7 +50,7 @@ export function buildBoard(events?: BoardEvents) {
     };
     context.imageSmoothingEnabled = false;
     context.lineWidth = 0.08;
-    const eased = 1 - (1 - flown) ** 3;
+    const eased = 1 - (1 - progress) ** 3;
     order.forEach((patch, place) => {
       if (drag?.moved && place === drag.place) return;
       const [x, y] = spotOf(from.get(patch) ?? place), [toX, toY] = spotOf(place);
@@ -71,16 +71,16 @@ export function buildBoard(events?: BoardEvents) {
       draw();
     },
     show(next: BoardImage): void {
-      const before = shown?.order, { image, order, shape: { rows, cols }, dark } = next;
+      const before = current?.order, { image, order, shape: { rows, cols }, dark } = next;
       const moved = before?.length === order.length && order.some((patch, i) => patch !== before[i]);
-      shown = next;
+      current = next;
       paintInk(ink, image, rows, cols, dark);
       if (!moved || drag) return draw();
       land();
       from = new Map(before.map((patch, place) => [patch, place]));
-      flown = 0;
+      progress = 0;
       land = animate(FLIGHT, (over) => {
-        flown = over;
+        progress = over;
         draw();
       });
     },
@@ -91,7 +91,7 @@ export function buildBoard(events?: BoardEvents) {
     canvas.classList.add("swappable");
     canvas.setAttribute("aria-description", keys);
     const at = (event: PointerEvent) => {
-      const { gridRows, gridCols } = shown!.shape, [y, x] = spotAt(event, canvas, gridRows, gridCols);
+      const { gridRows, gridCols } = current!.shape, [y, x] = spotAt(event, canvas, gridRows, gridCols);
       const inside = x >= 0 && y >= 0 && x < gridCols && y < gridRows;
       return { x, y, place: inside ? Math.floor(y) * gridCols + Math.floor(x) : undefined };
     };
@@ -115,14 +115,14 @@ export function buildBoard(events?: BoardEvents) {
       held === undefined ? pick(place) : held === place ? pick(undefined) : exchange(held, place);
 
     canvas.addEventListener("pointerdown", (event) => {
-      if (!shown || drag || event.button !== 0) return;
+      if (!current || drag || event.button !== 0) return;
       const { place, ...spot } = at(event);
       if (place === undefined) return;
       canvas.setPointerCapture(event.pointerId);
       drag = { start: event, place, ...spot, moved: false };
     });
     canvas.addEventListener("pointermove", (event) => {
-      if (!shown) return;
+      if (!current) return;
       const { place, ...spot } = at(event);
       if (drag) {
         const { start, moved } = drag, far = Math.hypot(event.clientX - start.clientX, event.clientY - start.clientY) > DRAG;
@@ -144,8 +144,8 @@ export function buildBoard(events?: BoardEvents) {
       });
     }
     canvas.addEventListener("keydown", (event) => {
-      if (!shown) return;
-      const { gridRows, gridCols } = shown.shape, step = ARROWS[event.key];
+      if (!current) return;
+      const { gridRows, gridCols } = current.shape, step = ARROWS[event.key];
       if (step && cursor === undefined) goTo(0, true);
       else if (step) {
         const row = Math.floor(cursor! / gridCols) + step[0], column = (cursor! % gridCols) + step[1];

@@ -8,8 +8,8 @@ import { inWords, showError } from "../../../status.ts";
 import { number, percent } from "../../../texts/words.ts";
 import { buildGuess, fold } from "../../prose.ts";
 import { coalesce } from "../../work.ts";
-import type { Build, Scene, Story, Traced } from "../../scene.ts";
-import { type PositionKind, KINDS, type Placed } from "./kinds.ts";
+import type { ChapterBuilder, Scene, Story, Traced } from "../../scene.ts";
+import { type Comparison, KINDS, type PositionKind } from "./kinds.ts";
 import { ROUNDING, largestChange } from "./numbers.ts";
 import { buildPicture } from "./picture.ts";
 import { buildScramble, PATCHES, type Scramble, scrambleOf } from "./scramble.ts";
@@ -19,7 +19,7 @@ import type { Words } from "./texts/en.ts";
 /** Validation accuracy and its spread, in %, of the small models of weights/experiments.md. */
 const POOLS = { token: [95.41, 0.37], mean: [95.17, 0.16] } as const;
 
-export const build: Build<Words> = (root, story, words) => {
+export const build: ChapterBuilder<Words> = (root, story, words) => {
   let scene: Scene | undefined;
   const scramble = scrambleOf(story.choices);
   const update = () => refresh(undefined);
@@ -47,24 +47,24 @@ export const build: Build<Words> = (root, story, words) => {
 
   const refresh = coalesce(async () => {
     try {
-      const placed = scene && (await place(story, scene, kind.value, scramble));
-      if (!placed) return;
+      const comparison = scene && (await compare(story, scene, kind.value, scramble));
+      if (!comparison) return;
       status.replaceChildren();
-      for (const part of [figure, picture, measured]) part.draw(placed);
-      root.dataset.kind = placed.kind;
+      for (const part of [figure, picture, measured]) part.draw(comparison);
+      root.dataset.kind = comparison.kind;
     } catch (error) {
       showError(status, inWords(error), update);
     }
   });
-  return (shown) => {
-    scene = shown;
+  return (next) => {
+    scene = next;
     update();
-    guess(shown);
+    guess(next);
   };
 };
 
 /** Lets a small model read the drawing as it is and scrambled. Undefined if the pad is blank. */
-async function place(story: Story, scene: Scene, kind: PositionKind, scramble: Scramble): Promise<Placed | undefined> {
+async function compare(story: Story, scene: Scene, kind: PositionKind, scramble: Scramble): Promise<Comparison | undefined> {
   const model = await smallModel(kind);
   const shape = shapeOf(model.config), on = scramble.on && kind !== "none", { order } = scramble;
   const traced = (await story.classify(scene, { trace: true }, model)) as Traced | undefined;
@@ -82,8 +82,8 @@ async function truthOf(scene: Scene, story: Story, words: Words) {
   const image = permuted(read.input, shuffled(PATCHES, seeded(1)), shapeOf(models[0].config));
   const both = await story.attempt(Promise.all(models.map((model) => model.classify(image))));
   if (!both) return undefined;
-  const [first, after, placed] = [read, ...both].map(({ classes }) => classes[0]!) as [Class, Class, Class];
+  const [first, after, withPositions] = [read, ...both].map(({ classes }) => classes[0]!) as [Class, Class, Class];
   const option = after.index !== first.index ? "other" : largestChange(read.logits, both[0]!.logits) <= ROUNDING ? "same" : "doubt";
   return { option, words: words.truth({ label: first.label, share: percent(first.p), after: after.label, afterShare: percent(after.p),
-    placed: placed.label, placedShare: percent(placed.p) }) } as const;
+    placed: withPositions.label, placedShare: percent(withPositions.p) }) } as const;
 }

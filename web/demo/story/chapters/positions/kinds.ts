@@ -7,7 +7,7 @@ import { patchIn } from "../../tokens.ts";
 export const KINDS = ["none", "sincos1d", "sincos2d", "learned", "relative", "rotary"] as const satisfies VitConfig["position"][];
 export type PositionKind = (typeof KINDS)[number];
 
-export interface Placed {
+export interface Comparison {
   kind: PositionKind;
   scene: Scene;
   config: Readonly<VitConfig>; // of the model
@@ -21,18 +21,18 @@ export interface Placed {
 
 export interface Part {
   root: HTMLElement;
-  draw(placed: Placed): void;
+  draw(comparison: Comparison): void;
 }
 
 /** The chosen patch on the small model's grid. */
-export const patchOf = ({ scene, shape }: Placed) => patchIn(scene, shape.gridRows, shape.gridCols);
+export const patchOf = ({ scene, shape }: Comparison) => patchIn(scene, shape.gridRows, shape.gridCols);
 
-export function tokenOf(placed: Placed): number {
-  const [row, col] = patchOf(placed);
-  return placed.config.prefix.length + row * placed.shape.gridCols + col;
+export function tokenOf(comparison: Comparison): number {
+  const [row, col] = patchOf(comparison);
+  return comparison.config.prefix.length + row * comparison.shape.gridCols + col;
 }
 
 /** The layer and head of the whole page, or the small model's last where it has fewer. */
-export function layerAndHead({ scene, config }: Placed): [layer: number, head: number] {
+export function layerAndHead({ scene, config }: Comparison): [layer: number, head: number] {
   return [Math.min(scene.layer, config.depth - 1), Math.min(scene.head, config.heads - 1)];
 }

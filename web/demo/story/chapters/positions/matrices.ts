@@ -4,7 +4,7 @@ import { h, write } from "../../../dom.ts";
 import { scaled } from "../../../figure/canvas.ts";
 import { saveable } from "../../../figure/parts.ts";
 import { percent } from "../../../texts/words.ts";
-import { layerAndHead, type Placed } from "./kinds.ts";
+import { type Comparison, layerAndHead } from "./kinds.ts";
 import { briefly, isInOrder, largestChange, putBack, ROUNDING } from "./numbers.ts";
 import type { Words } from "./texts/en.ts";
 
@@ -15,8 +15,8 @@ export function buildMatrices(words: Words) {
   const figures = canvases.map((canvas, at) => h("figure", {}, title[at]!, canvas, at === 0 ? scale : ""));
   const says = h("p", { id: "positions-equivariance" });
 
-  const draw = (placed: Placed) => {
-    const { before, after, order, config: { prefix }, scene: { dark } } = placed, [layer, head] = layerAndHead(placed);
+  const draw = (comparison: Comparison) => {
+    const { before, after, order, config: { prefix }, scene: { dark } } = comparison, [layer, head] = layerAndHead(comparison);
     const [first, then] = [before, after].map(({ attention }) => attention!.at(layer, head)) as [Float32Array, Float32Array];
     const top = first.reduce((most, value) => Math.max(most, value), 0);
     const moved = order.flatMap((patch, place) => (patch === place ? [] : [place + prefix.length]));

@@ -7,7 +7,7 @@ import { cite, fold, whenOpen } from "../../prose.ts";
 import type { Story } from "../../scene.ts";
 import { patchOfToken, tokenName } from "../../tokens.ts";
 import { biasOf, byOffset, cosines, positionsOf, turnedBy } from "../../vectors.ts";
-import { layerAndHead, type Part, type Placed, type PositionKind, tokenOf } from "./kinds.ts";
+import { type Comparison, layerAndHead, type Part, type PositionKind, tokenOf } from "./kinds.ts";
 import type { Words } from "./texts/en.ts";
 
 const FIGURES: Readonly<Record<PositionKind, readonly string[]>> = {
@@ -15,11 +15,11 @@ const FIGURES: Readonly<Record<PositionKind, readonly string[]>> = {
 };
 
 export function buildPicture(story: Story, { picture: words, papers }: Words): Part {
-  let shown: Placed | undefined;
+  let current: Comparison | undefined;
   const matrix = buildGrid(story, { label: words.matrix, number,
-    rowName: (token) => tokenName(token, shown!, story.texts),
+    rowName: (token) => tokenName(token, current!, story.texts),
     columnName: (column) => words.number({ n: column + 1 }),
-    choose: (token) => story.choose({ patch: patchOfToken(token, shown!) }) });
+    choose: (token) => story.choose({ patch: patchOfToken(token, current!) }) });
   const alike = buildLikeness(story, words.alike, 36), bias = buildOffsets(story, words.bias, 20), turned = buildOffsets(story, words.turned, 20);
   const figures = Object.entries({ matrix, alike, bias, turned }).map(([name, { root, canvas }]) => {
     canvas.id = `positions-${name}`;
@@ -27,19 +27,19 @@ export function buildPicture(story: Story, { picture: words, papers }: Words): P
   });
   const says = h("p"), root = fold(story, words.title, h("div", {}, says, h("div", { className: "side-by-side" }, ...figures.map(({ figure }) => figure))), cite(papers));
 
-  const draw = (placed: Placed) => {
-    shown = placed;
-    const { kind, scene, shape, config, traced: { trace } } = placed, { width, prefix } = config, { dark } = scene;
+  const draw = (comparison: Comparison) => {
+    current = comparison;
+    const { kind, scene, shape, config, traced: { trace } } = comparison, { width, prefix } = config, { dark } = scene;
     write(says, words[kind]);
     for (const { name, figure } of figures) figure.hidden = !FIGURES[kind].includes(name);
     const offsets = (figure: typeof bias, values: Float32Array) => figure.draw(values, shape, signedScale(values), dark);
     if (kind === "relative") {
-      offsets(bias, byOffset(biasOf(trace, ...layerAndHead(placed)), prefix.length, shape.gridRows, shape.gridCols));
+      offsets(bias, byOffset(biasOf(trace, ...layerAndHead(comparison)), prefix.length, shape.gridRows, shape.gridCols));
     } else if (kind === "rotary") {
-      offsets(turned, turnedBy(trace, ...layerAndHead(placed), tokenOf(placed), config.rotary_base, shape));
+      offsets(turned, turnedBy(trace, ...layerAndHead(comparison), tokenOf(comparison), config.rotary_base, shape));
     } else if (kind !== "none") {
       const positions = positionsOf(trace), patches = positions.subarray(prefix.length * width);
-      matrix.draw({ values: positions, rows: positions.length / width, columns: width, scale: signedScale(positions), dark, marked: { row: tokenOf(placed) } });
+      matrix.draw({ values: positions, rows: positions.length / width, columns: width, scale: signedScale(positions), dark, marked: { row: tokenOf(comparison) } });
       matrix.canvas.dataset.values = positions.join(" ");
       alike.draw(cosines(patches, width), shape.gridCols, scene);
     }

@@ -8,7 +8,7 @@ import type { Story } from "../../scene.ts";
 import { inkOf } from "../../tokens.ts";
 import { largest } from "../../vectors.ts";
 import { buildBoard } from "./board.ts";
-import { type Part, patchOf, type Placed } from "./kinds.ts";
+import { type Comparison, type Part, patchOf } from "./kinds.ts";
 import { buildMatrices } from "./matrices.ts";
 import { briefly, isInOrder, largestChange, ROUNDING } from "./numbers.ts";
 import { buildLogits } from "./tables.ts";
@@ -36,9 +36,9 @@ export const scrambleOf = (choices: Choices): Scramble =>
   ({ order: fromLetters(choices.of("order") ?? "", PATCHES) ?? inOrder(PATCHES), on: choices.of("placed") !== "off" });
 
 export function buildScramble(story: Story, words: Words, scramble: Scramble, change: () => void): Part {
-  let shown: Placed | undefined;
+  let current: Comparison | undefined;
   const nameOf = (place: number) => {
-    const columns = shown!.shape.gridCols;
+    const columns = current!.shape.gridCols;
     return story.texts.story.patch(Math.floor(place / columns) + 1, (place % columns) + 1);
   };
   const reorder = (order: readonly number[], done: string) => {
@@ -67,7 +67,7 @@ export function buildScramble(story: Story, words: Words, scramble: Scramble, ch
   const boards = [[before, words.before], [after, words.after]] as const;
 
   const mix = button(words.scramble, () => reorder(shuffled(PATCHES, Math.random), words.scrambled), { id: "scramble" });
-  const two = button(words.swap, () => shown && swap(...emptiest(shown)), { id: "scramble-swap" });
+  const two = button(words.swap, () => current && swap(...emptiest(current)), { id: "scramble-swap" });
   const back = button(words.back, () => reorder(inOrder(PATCHES), words.inPlace), { id: "scramble-back" });
   const positions = h("input", { type: "checkbox", id: "scramble-positions", checked: scramble.on, role: "switch" });
   positions.addEventListener("change", () => {
@@ -80,7 +80,7 @@ export function buildScramble(story: Story, words: Words, scramble: Scramble, ch
   /** The largest change of a logit, as a large number and in words. */
   const changed = h("output", { id: "scramble-change", ariaLive: "off" }), says = h("p"); // story.say tells it
   const verdict = h("div", { className: "verdict" }, h("p", { className: "verdict-label" }, words.change), changed, says);
-  const drawVerdict = ({ before, after, order, on, kind }: Placed) => {
+  const drawVerdict = ({ before, after, order, on, kind }: Comparison) => {
     const most = largestChange(before.logits, after.logits), [label, now] = [before.classes[0]!.label, after.classes[0]!.label];
     write(changed, briefly(most));
     Object.assign(changed.dataset, { change: most, kind, on, order: order.join(" ") });
@@ -99,25 +99,25 @@ export function buildScramble(story: Story, words: Words, scramble: Scramble, ch
       h("div", { className: "boards" },
         ...boards.map(([{ canvas }, label], at) => h("figure", {}, h("figcaption", {}, label, reads[at]!), saveable(canvas, label))), ...matrices.figures),
       h("div", { className: "verdict-and-scores" }, verdict, logits.root, matrices.says)));
-  const draw = (placed: Placed) => {
-    shown = placed;
-    const { kind, on, order, shape, scene: { dark }, traced: { input: image } } = placed;
+  const draw = (comparison: Comparison) => {
+    current = comparison;
+    const { kind, on, order, shape, scene: { dark }, traced: { input: image } } = comparison;
     before.show({ image, order: inOrder(order.length), shape, dark });
     after.show({ image, order, shape, dark });
-    [placed.before, placed.after].forEach(({ classes: [best] }, at) => write(reads[at]!, words.reads({ label: best!.label, share: percent(best!.p) })));
+    [comparison.before, comparison.after].forEach(({ classes: [best] }, at) => write(reads[at]!, words.reads({ label: best!.label, share: percent(best!.p) })));
     positions.disabled = kind === "none"; // it has none to switch off
     positions.checked = on;
     back.disabled = isInOrder(order);
-    logits.draw(placed);
-    matrices.draw(placed);
-    drawVerdict(placed);
+    logits.draw(comparison);
+    matrices.draw(comparison);
+    drawVerdict(comparison);
   };
   return { root, draw };
 }
 
 /** Two places to swap: that of the chosen patch and the first one with least ink; or most ink, if it is that itself. */
-function emptiest(placed: Placed): [place: number, other: number] {
-  const { order, shape, traced } = placed, [row, column] = patchOf(placed);
+function emptiest(comparison: Comparison): [place: number, other: number] {
+  const { order, shape, traced } = comparison, [row, column] = patchOf(comparison);
   const ink = inkOf({ result: traced, shape }), chosen = row * shape.gridCols + column;
   const least = largest(ink.map((sum) => -sum));
   return [order.indexOf(chosen), order.indexOf(least === chosen ? largest(ink) : least)];

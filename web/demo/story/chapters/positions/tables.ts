@@ -15,10 +15,10 @@ function buildPairs(label: string, headings: readonly string[], names: readonly 
     const two = [h("i"), h("i")], cells = [h("td"), h("td")];
     const root = tableRow(name, [h("td", {}, h("span", { className: bars, ariaHidden: "true" }, ...two)), ...cells]);
     /** The bars end at `top`, which is above 0. */
-    const set = (pair: readonly [before: number, after: number], top: number, written: (value: number) => string, isBest: boolean) => {
+    const set = (pair: readonly [before: number, after: number], top: number, format: (value: number) => string, isBest: boolean) => {
       pair.forEach((value, at) => {
         two[at]!.style.setProperty("--z", (value / top).toFixed(4));
-        write(cells[at]!, written(value));
+        write(cells[at]!, format(value));
       });
       Object.assign(root.dataset, { before: pair[0], after: pair[1] });
       root.classList.toggle("best", isBest);

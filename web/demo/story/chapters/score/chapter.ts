@@ -3,7 +3,7 @@ import { lessMotion } from "../../../figure/motion.ts";
 import { h } from "../../../dom.ts";
 import { percent } from "../../../texts/words.ts";
 import { buildGuess, cite } from "../../prose.ts";
-import type { Build, Scene } from "../../scene.ts";
+import type { ChapterBuilder, Scene } from "../../scene.ts";
 import { answerOf, answersOf, copyOf, headOf, isChanged, type List, LISTS, type Work } from "./head.ts";
 import { buildStacks } from "./numbers.ts";
 import { buildSearch } from "./pictures.ts";
@@ -13,7 +13,7 @@ import { buildView } from "./view.ts";
 import { inkOf, paperOf, tokenName } from "../../tokens.ts";
 import { largest } from "../../vectors.ts";
 
-export const build: Build<Words> = (root, story, own) => {
+export const build: ChapterBuilder<Words> = (root, story, own) => {
   let work: Work | undefined;
 
   const place = (list: List, index: number) =>

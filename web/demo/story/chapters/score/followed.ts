@@ -11,7 +11,7 @@ import type { Words } from "./texts/en.ts";
 
 export function buildFollowed(story: Story, words: Words) {
   const root = h("div", { className: "followed" }), says = h("p", { ariaLive: "polite" });
-  let shown: Work | undefined, fitted: { labels: readonly string[]; lens: ReturnType<typeof buildLens> } | undefined;
+  let current: Work | undefined, fitted: { labels: readonly string[]; lens: ReturnType<typeof buildLens> } | undefined;
 
   const paint = ({ config: { labels }, result }: Scene, classes: readonly Class[], changed: boolean) => {
     if (fitted?.labels !== labels) {
@@ -29,13 +29,13 @@ export function buildFollowed(story: Story, words: Words) {
   const run = coalesce(async (work: Work) => {
     const { scene, changed } = work;
     const result = changed ? await story.classify(scene, { replace: [replacementOf(work)] }) : scene.result;
-    if (result && shown?.scene.result === scene.result) paint(scene, result.classes, changed);
+    if (result && current?.scene.result === scene.result) paint(scene, result.classes, changed);
   });
   return {
     root,
     /** `work` may change later; its numbers of now are those that are run. */
     draw(work: Work): void {
-      shown = work;
+      current = work;
       root.ariaBusy = "true";
       run({ ...work, head: copyOf(work.head) });
     },

@@ -30,21 +30,21 @@ export function buildHeads(story: Story, own: Words) {
       h("figure", { className: "concatenated" }, concatenated.root, h("figcaption", {}, own.concatenated)),
       h("figure", { className: "projected" }, projected.root, h("figcaption", {}, own.projected)))];
 
-  const draw = (shown: HeadsView) => {
-    const { scene: { config, result, layer, head, dark }, answers } = shown, { width } = config;
+  const draw = (view: HeadsView) => {
+    const { scene: { config, result, layer, head, dark }, answers } = view, { width } = config;
     const d = answers[0]!.output.length, wide = width % d === 0 ? d : 1; // as many columns as an output has, if they fill whole rows
     write(lead, own.headsLead({ heads: answers.length, d }));
-    maps.draw(shown);
+    maps.draw(view);
     const all = Float64Array.from(answers.flatMap(({ output }) => [...output]));
     concatenated.draw({ values: all, rows: answers.length, columns: d, dark, scale: signedScale(all), marked: { row: head } });
     concatenated.root.dataset.values = all.join(" ");
-    const added = result.trace.added(layer, "attention").slice(shown.query * width, (shown.query + 1) * width);
+    const added = result.trace.added(layer, "attention").slice(view.query * width, (view.query + 1) * width);
     projected.draw({ values: added, rows: width / wide, columns: wide, dark, scale: signedScale(added) });
     projected.root.dataset.values = added.join(" ");
     const sizes = { heads: answers.length, d, inner: all.length, width };
     write(words, [
       config.attention === "per_head" ? own.noProjection(sizes) : own.projection(sizes),
-      config.layer_scale ? own.layerScale : "", shown.changed ? own.projectionOwn : "",
+      config.layer_scale ? own.layerScale : "", view.changed ? own.projectionOwn : "",
     ].join(" "));
   };
   return { parts, draw };

@@ -85,9 +85,9 @@ function paintRow(canvas: HTMLCanvasElement, row: Row, top: number, words: Words
     context.fillStyle = colour;
     context.fillRect(...box);
   };
-  const text = (said: string, x: number, y: number, most: number, colour = quiet) => {
+  const text = (label: string, x: number, y: number, most: number, colour = quiet) => {
     context.fillStyle = colour;
-    context.fillText(said, x, y, most);
+    context.fillText(label, x, y, most);
   };
   context.font = `11px ${fontFamily}`;
   rect(backgroundColor, 0, 0, width, height);

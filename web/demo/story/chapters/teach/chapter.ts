@@ -2,10 +2,10 @@
 import { button, h } from "../../../dom.ts";
 import { chaptersIn } from "../../rail.ts";
 import { linked } from "../../prose.ts";
-import type { Build } from "../../scene.ts";
+import type { ChapterBuilder } from "../../scene.ts";
 import type { Words } from "./texts/en.ts";
 
-export const build: Build<Words> = (root, _story, words) => {
+export const build: ChapterBuilder<Words> = (root, _story, words) => {
   const steps = chaptersIn(root.parentElement!).filter((chapter) => chapter !== root);
   const titleOf = (id: string) => document.getElementById(id)!.closest(".chapter")!.querySelector("h2")!.textContent!;
   const items = Object.entries(words.exercises).map(([id, { title, task, look }]) =>

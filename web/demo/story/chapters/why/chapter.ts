@@ -7,7 +7,7 @@ import { h } from "../../../dom.ts";
 import { type Grid, overDrawing, patchGrid, signedScale } from "../../grid.ts";
 import { buildGuess, cite, HARDLY } from "../../prose.ts";
 import { coalesce, slices } from "../../work.ts";
-import type { Build, Scene } from "../../scene.ts";
+import type { ChapterBuilder, Scene } from "../../scene.ts";
 import { inkOf, tokenName, withPatch } from "../../tokens.ts";
 import { largest } from "../../vectors.ts";
 import type { Words } from "./texts/en.ts";
@@ -21,19 +21,19 @@ const without = (patch: number, image: Float32Array, shape: Shape) => withPatch(
 async function occlusion(model: Vit, image: Float32Array, target: number): Promise<Float32Array> {
   const shape = shapeOf(model.config), pause = slices();
   const whole = (await model.classify(image)).logits[target]!;
-  const lost = new Float32Array(shape.gridRows * shape.gridCols);
-  for (let patch = 0; patch < lost.length; patch++) {
-    lost[patch] = whole - (await model.classify(without(patch, image, shape))).logits[target]!;
+  const drops = new Float32Array(shape.gridRows * shape.gridCols);
+  for (let patch = 0; patch < drops.length; patch++) {
+    drops[patch] = whole - (await model.classify(without(patch, image, shape))).logits[target]!;
     await pause();
   }
-  return lost;
+  return drops;
 }
 
 /** The three ways. Each has a figure and a sentence on what it can mislead about. */
 const WAYS = ["occlusion", "relevance", "rollout"] as const;
 type Way = (typeof WAYS)[number];
 
-export const build: Build<Words> = (root, story, words) => {
+export const build: ChapterBuilder<Words> = (root, story, words) => {
   const target = h("select", { id: "why-class" });
   const nameOf = (patch: number) => tokenName(scene!.config.prefix.length + patch, scene!, story.texts);
   const points = (value: number) => words.points({ points: signed(value, 2) });
@@ -47,10 +47,10 @@ export const build: Build<Words> = (root, story, words) => {
     story.choices.restore("class", target);
     const of = Number(target.value);
     const read = await story.classify(now, { attention: true, relevance: [of] });
-    const lost = read && (await story.attempt(occlusion(now.model, read.input, of)));
-    if (!read || !lost) return;
+    const drops = read && (await story.attempt(occlusion(now.model, read.input, of)));
+    if (!read || !drops) return;
     const maps: Record<Way, Float32Array> = {
-      occlusion: lost,
+      occlusion: drops,
       relevance: asShares(read.attention!.relevance(of)),
       rollout: now.result.attention.rollout(),
     };

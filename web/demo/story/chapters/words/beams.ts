@@ -19,7 +19,7 @@ interface Node {
 const pathOf = (node: Node): Node[] => [...(node.parent ? pathOf(node.parent) : []), node];
 const idsOf = (node: Node): number[] => pathOf(node).map(({ id }) => id);
 /** The tokens that were written, after the language's. */
-export const writtenIn = (node: Node): number[] => idsOf(node).slice(1);
+export const outputIds = (node: Node): number[] => idsOf(node).slice(1);
 
 /** All beginnings that were kept, by steps, and the one that won. */
 interface Search {
@@ -32,31 +32,31 @@ type Continue = (ids: number[]) => Promise<Float64Array>;
 
 /** @param most how many tokens there may be, the first one included. */
 export async function search(first: number, end: number, beams: number, most: number, next: Continue): Promise<Search> {
-  const steps: Node[][] = [], ended: { node: Node; mean: number }[] = [];
+  const steps: Node[][] = [], hypotheses: { node: Node; mean: number }[] = [];
   let running: Node[] = [{ id: first, step: 0, score: 0 }];
   const finish = (node: Node) => {
-    ended.push({ node, mean: node.score / node.step });
-    if (ended.length > beams) ended.splice(ended.reduce((worst, { mean }, at) => (mean < ended[worst]!.mean ? at : worst), 0), 1);
+    hypotheses.push({ node, mean: node.score / node.step });
+    if (hypotheses.length > beams) hypotheses.splice(hypotheses.reduce((worst, { mean }, at) => (mean < hypotheses[worst]!.mean ? at : worst), 0), 1);
   };
   for (let step = 1; ; step++) {
     const shares = await Promise.all(running.map((node) => next(idsOf(node))));
     const choices = running.flatMap((parent, at) => Array.from(shares[at]!, (log, id): Node => ({ id, step, score: parent.score + log, parent })))
       .sort((a, b) => b.score - a.score).slice(0, 2 * beams);
-    const kept: Node[] = [], over: Node[] = [];
+    const survivors: Node[] = [], over: Node[] = [];
     for (const [rank, node] of choices.entries()) {
-      if (kept.length === beams) break;
-      if (node.id !== end) kept.push(node);
+      if (survivors.length === beams) break;
+      if (node.id !== end) survivors.push(node);
       else if (rank < beams) {
         over.push(node);
         finish(node);
       }
     }
-    running = kept;
-    steps.push([...kept, ...over].sort((a, b) => b.score - a.score));
-    const isOver = ended.length === beams && Math.min(...ended.map(({ mean }) => mean)) >= choices[0]!.score / step;
+    running = survivors;
+    steps.push([...survivors, ...over].sort((a, b) => b.score - a.score));
+    const isOver = hypotheses.length === beams && Math.min(...hypotheses.map(({ mean }) => mean)) >= choices[0]!.score / step;
     if (!isOver && step + 1 < most) continue;
     if (!isOver) for (const node of running) finish(node);
-    return { steps, best: ended.reduce((a, b) => (b.mean >= a.mean ? b : a)).node };
+    return { steps, best: hypotheses.reduce((a, b) => (b.mean >= a.mean ? b : a)).node };
   }
 }
 
@@ -78,7 +78,7 @@ export function buildTree(words: Words) {
     /** @param nameOf a token's text */
     draw({ steps, best }: Search, nameOf: (id: number) => string, text: string): void {
       const most = Math.max(...steps.map(({ length }) => length)), width = MARGIN + steps.length * WIDE, height = most * TALL;
-      const places = new Map<Node, [x: number, y: number]>(), won = new Set(pathOf(best));
+      const places = new Map<Node, [x: number, y: number]>(), bestPath = new Set(pathOf(best));
       steps.forEach((nodes, step) => nodes.forEach((node, row) => places.set(node, [MARGIN + step * WIDE, row * TALL])));
       const nodes = [...places.keys()];
       set(picture, { viewBox: `0 0 ${width} ${height}`, width, height });
@@ -87,17 +87,17 @@ export function buildTree(words: Words) {
           const from = node.parent && places.get(node.parent), [x, y] = places.get(node)!;
           if (!from) return [];
           const [left, down] = [from[0] + NAME, from[1] + TALL / 2], right = x, middle = (left + right) / 2;
-          return [svg("path", { class: won.has(node) ? "won" : "", d: `M${left} ${down}C${middle} ${down} ${middle} ${y + TALL / 2} ${right} ${y + TALL / 2}` })];
+          return [svg("path", { class: bestPath.has(node) ? "won" : "", d: `M${left} ${down}C${middle} ${down} ${middle} ${y + TALL / 2} ${right} ${y + TALL / 2}` })];
         }),
         ...nodes.map((node) => {
           const [x, y] = places.get(node)!;
-          return svg("g", { class: won.has(node) ? "won" : "" },
+          return svg("g", { class: bestPath.has(node) ? "won" : "" },
             svg("rect", { x, y: y + 2, width: NAME, height: TALL - 4, rx: 8 }),
             svg("text", { x: x + NAME / 2, y: y + 17, "text-anchor": "middle", class: "word" }, nameOf(node.id).trim() || words.end),
             svg("text", { x: x + NAME / 2, y: y + 31, "text-anchor": "middle" }, atLeastAThousandth(Math.exp(node.score))));
         }));
       says.textContent = words.wrote({ text });
-      root.dataset.ids = writtenIn(best).join(" ");
+      root.dataset.ids = outputIds(best).join(" ");
     },
   };
 }

@@ -7,19 +7,19 @@ import { once } from "../../../once.ts";
 import { shapeOf } from "../../../pixels.ts";
 import { loads } from "../../loads.ts";
 import { buildGuess, fold, whenOpen } from "../../prose.ts";
-import type { Build, Story } from "../../scene.ts";
+import type { ChapterBuilder, Story } from "../../scene.ts";
 import { coalesce } from "../../work.ts";
 import { buildOrder } from "./order.ts";
-import { buildTree, continuing, search, writtenIn } from "./beams.ts";
+import { buildTree, continuing, outputIds, search } from "./beams.ts";
 import { buildSteps } from "./steps.ts";
 import type { Words } from "./texts/en.ts";
-import type { Written } from "./view.ts";
+import type { Transcription } from "./view.ts";
 
 const BEAMS = 3;
 /** The step that the question asks about. */
-const ASKED = 7;
+const QUESTION_STEP = 7;
 
-export const build: Build<Words> = (root, story, words) => {
+export const build: ChapterBuilder<Words> = (root, story, words) => {
   const body = h("div"), figures = once(async () => buildFigures(story, words));
   root.append(h("p", { className: "lead" }, words.lead), body);
   const draw = loads(body, story, async () => {
@@ -30,8 +30,8 @@ export const build: Build<Words> = (root, story, words) => {
   root.append(h("p", {}, words.forcing));
   const guess = buildGuess(root, story, words, async () => {
     const { config } = await loaded(), { gridRows, gridCols } = shapeOf(config);
-    (await figures()).goTo(ASKED);
-    return { option: "one", words: words.truth({ kept: ASKED - 1, patches: gridRows * gridCols }) };
+    (await figures()).goTo(QUESTION_STEP);
+    return { option: "one", words: words.truth({ kept: QUESTION_STEP - 1, patches: gridRows * gridCols }) };
   });
   return (scene) => {
     draw(scene);
@@ -44,7 +44,7 @@ const strokesNow = () => (state.strokes.length === 0 || state.example ? OPENING 
 
 function buildFigures(story: Story, words: Words) {
   const steps = buildSteps(story, words), orders = [buildOrder(words), buildOrder(words)], tree = buildTree(words);
-  let dark = false, strokes: Written["strokes"] | undefined, all = new Map<Language, Written>(), searched: unknown;
+  let dark = false, strokes: Transcription["strokes"] | undefined, all = new Map<Language, Transcription>(), searched: unknown;
   const chosen = () => [first.value, second.value] as const;
   const first = story.choices.chips<Language>("written", words.language, CHOICES, "de", () => void update());
   const second = story.choices.chips<Language>("beside", words.beside, CHOICES, "en", () => void update());
@@ -56,14 +56,14 @@ function buildFigures(story: Story, words: Words) {
     beams);
 
   /** What the model writes of the strokes in a language, read once. */
-  const read = async (language: Language): Promise<Written | undefined> => {
-    const of = all, known = of.get(language);
-    if (known) return { ...known, dark };
+  const read = async (language: Language): Promise<Transcription | undefined> => {
+    const cache = all, entry = cache.get(language);
+    if (entry) return { ...entry, dark };
     const ink = strokes!, model = await story.attempt(loaded()), result = model && (await story.attempt(write(model, ink, language)));
     if (!model || !result) return undefined;
-    const written = { strokes: ink, language, result, config: model.config, shape: shapeOf(model.config), dark };
-    of.set(language, written);
-    return written;
+    const transcription = { strokes: ink, language, result, config: model.config, shape: shapeOf(model.config), dark };
+    cache.set(language, transcription);
+    return transcription;
   };
   const show = coalesce(async () => {
     const [language, other] = chosen(), main = await read(language);
@@ -74,13 +74,13 @@ function buildFigures(story: Story, words: Words) {
     if (beside) orders[1]!.draw(beside);
     drawTree(main);
   });
-  const searchOn = coalesce(async ({ strokes, language, result, config }: Written) => {
+  const searchOn = coalesce(async ({ strokes, language, result, config }: Transcription) => {
     const { labels, end, max_tokens } = config.decoder!, nameOf = (id: number) => (id === end ? "" : labels![id]!);
     const found = await story.attempt(loaded().then((model) =>
       search(labels!.indexOf(language), end!, BEAMS, max_tokens, continuing(model, strokes))));
-    if (found && searched === result) tree.draw(found, nameOf, writtenIn(found.best).map(nameOf).join("").trimStart());
+    if (found && searched === result) tree.draw(found, nameOf, outputIds(found.best).map(nameOf).join("").trimStart());
   });
-  function searchFor(main: Written): void {
+  function searchFor(main: Transcription): void {
     if (searched === main.result) return;
     searched = main.result;
     searchOn(main);

@@ -5,7 +5,7 @@ import { saveable, set, svg } from "../../../figure/parts.ts";
 import { middle, type Point, type Stroke } from "../../../ink.ts";
 import { LANGUAGES } from "../../../number/languages.ts";
 import type { Words } from "./texts/en.ts";
-import { columnsOf, nameOf, placeOf, type Written } from "./view.ts";
+import { columnsOf, nameOf, placeOf, type Transcription } from "./view.ts";
 
 /** The curves that the pen's ink has: see drawStroke. */
 function pathOf(stroke: Stroke): string {
@@ -20,7 +20,7 @@ export function buildOrder(words: Words) {
   const root = h("figure", {}, picture, says);
   return {
     root,
-    draw({ result, strokes, language, dark, shape }: Written): void {
+    draw({ result, strokes, language, dark, shape }: Transcription): void {
       const { name } = LANGUAGES[language], { placement, tokens } = result, columns = columnsOf(result);
       const rows = tokens.flatMap((token, at) => (nameOf(token) ? [{ word: nameOf(token)!, shares: columns[at]! }] : []));
       const step = WIDE / shape.gridCols, height = INK + 8 + rows.length * ROW, most = Math.max(...rows.flatMap(({ shares }) => [...shares]));

@@ -10,12 +10,12 @@ import { tag } from "../../../texts/words.ts";
 import { buildGrid } from "../../grid.ts";
 import type { Story } from "../../scene.ts";
 import type { Words } from "./texts/en.ts";
-import { nameOf, selfOf, type Written } from "./view.ts";
+import { nameOf, selfOf, type Transcription } from "./view.ts";
 
 const STEP_MS = 700;
 
 export function buildSteps(story: Story, words: Words) {
-  let shown: Written | undefined, steps = 0, step = 0; // counted from 0
+  let current: Transcription | undefined, steps = 0, step = 0; // counted from 0
   const picture = saveable(h("canvas", { className: "wide" }), words.picture);
   const text = h("p", { className: "written" }), says = h("p", { className: "kept" });
   const control = slider(words.step, [1, 1, 1], 1, (value) => {
@@ -23,7 +23,7 @@ export function buildSteps(story: Story, words: Words) {
     show();
   });
   control.input.id = "words-step";
-  const at = (index: number) => (shown && nameOf(shown.result.tokens[index]!)) ?? words.end;
+  const at = (index: number) => (current && nameOf(current.result.tokens[index]!)) ?? words.end;
   const matrix = buildGrid(story, {
     label: words.matrix, cell: 22,
     rowName: (row) => words.writes({ n: row + 1, token: at(row) }),
@@ -38,8 +38,8 @@ export function buildSteps(story: Story, words: Words) {
     h("figure", { className: "caches" }, cache, says));
 
   const show = () => {
-    if (!shown) return;
-    const { result, strokes, shape, dark, language } = shown, { decoder } = shown.config, all = result.tokens;
+    if (!current) return;
+    const { result, strokes, shape, dark, language } = current, { decoder } = current.config, all = result.tokens;
     text.lang = LANGUAGES[language].tag || tag;
     text.replaceChildren(...all.flatMap((token, i) =>
       [h("wbr"), h("span", { className: i === step ? "lit" : i > step ? "later" : "" }, nameOf(token) ? token.text : " ·")]));
@@ -59,9 +59,9 @@ export function buildSteps(story: Story, words: Words) {
   return {
     root,
     /** Shows another text, at a step in its middle. */
-    draw(next: Written): void {
-      const isOther = shown?.result !== next.result;
-      shown = next;
+    draw(next: Transcription): void {
+      const isOther = current?.result !== next.result;
+      current = next;
       steps = next.result.tokens.length;
       control.input.max = String(steps);
       if (isOther) control.move(Math.ceil(steps / 2) + 1);

@@ -5,7 +5,7 @@ import type { Language } from "../../../number/languages.ts";
 import type { Shape } from "../../../pixels.ts";
 import { largest } from "../../vectors.ts";
 
-export interface Written {
+export interface Transcription {
   strokes: Stroke[];
   language: Language;
   result: ReadResult;

@@ -1,5 +1,5 @@
 /** One token walks through one block. */
-import type { Said } from "../../../../texts/sentences.ts";
+import type { Messages } from "../../../../texts/sentences.ts";
 
 export const texts = {
   lead: "One token carries {width} numbers along a straight road. Twice it sends a copy down a side path, and what comes back is {added} to it: first what other tokens told it, then what it made of that by itself.",
@@ -66,4 +66,4 @@ export const texts = {
   cite: "Residuals: He et al., arXiv:1512.03385. Layer norm: Ba et al., arXiv:1607.06450. GELU: Hendrycks and Gimpel, arXiv:1606.08415. Pre- and post-norm: Xiong et al., arXiv:2002.04745.",
 } as const;
 
-export type Words = Said<typeof texts>;
+export type Words = Messages<typeof texts>;

@@ -1,5 +1,5 @@
 /** Beside a convolutional network. */
-import type { Said } from "../../../../texts/sentences.ts";
+import type { Messages } from "../../../../texts/sentences.ts";
 
 export const texts = {
   lead: "A convolution looks through a small window, which each further convolution widens. Attention may mix any patches. Here is a network of each kind, almost alike in size, trained on the same digits. Every square of your drawing is inverted in turn: its colour says how much that changes what the network holds at the chosen patch.",
@@ -38,4 +38,4 @@ export const texts = {
   },
 } as const;
 
-export type Words = Said<typeof texts>;
+export type Words = Messages<typeof texts>;

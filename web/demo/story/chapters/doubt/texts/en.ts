@@ -1,5 +1,5 @@
 /** How sure is it? */
-import type { Said } from "../../../../texts/sentences.ts";
+import type { Messages } from "../../../../texts/sentences.ts";
 
 export const texts = {
   lead: "While your pen moves the model answers again and again, and each time shares out 100 %: among all digits and, if it can tell, its doubt. Half a digit is often another one: the first half of a 9 is a perfect 0. Below: where the shares come from, and whether one may believe them.",
@@ -81,4 +81,4 @@ export const texts = {
   },
 } as const;
 
-export type Words = Said<typeof texts>;
+export type Words = Messages<typeof texts>;

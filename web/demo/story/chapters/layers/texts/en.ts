@@ -1,5 +1,5 @@
 /** Layer by layer. */
-import type { Said } from "../../../../texts/sentences.ts";
+import type { Messages } from "../../../../texts/sentences.ts";
 
 export const texts = {
   lead: "A block never replaces a token, it adds to it. So the classifier, made for the last stage, can read {reader} at every stage before: the logit lens. On your drawing {label} leads from stage {stage} on. Press a head or an MLP to leave it out.",
@@ -46,4 +46,4 @@ export const texts = {
   },
 } as const;
 
-export type Words = Said<typeof texts>;
+export type Words = Messages<typeof texts>;

@@ -10,7 +10,7 @@ import type { Words } from "../texts/en.ts";
 import type { Source } from "./own.ts";
 import { BREAKS, type Break, type Choices, recipeOf } from "./recipe.ts";
 import { buildResults } from "./results.ts";
-import { type Given, type Listener, type Phase, type Run, buildRun, recentLoss } from "./run.ts";
+import { type Listener, type Phase, type Run, type RunOptions, buildRun, recentLoss } from "./run.ts";
 
 /** Milliseconds between two looks at the drawing. */
 const LOOK = 400;
@@ -30,19 +30,19 @@ export function buildColumn(story: Story, words: Words["live"], suffix: string, 
     h("details", {}, h("summary", {}, words.recipe), h("pre", { tabIndex: 0, role: "group", ariaLabel: words.recipe }, code)));
 
   let run: Run | undefined, scene: Scene | undefined, recent: ReturnType<typeof recentLoss>;
-  let right = 0, tests = 0, looked = 0;
+  let right = 0, tests = 0, lastLook = 0;
   let away = false, waiting = false; // waiting: it rests because nobody sees it
 
-  let said = "";
+  let statusText = "";
   const say = (text: string) => {
-    said = text;
-    status.replaceChildren(...(name.textContent ? [name, " "] : []), said);
+    statusText = text;
+    status.replaceChildren(...(name.textContent ? [name, " "] : []), statusText);
   };
   const showRecipe = (choices: Choices, source: Source) => (code.textContent = JSON.stringify(recipeOf(choices, source), null, 2));
   const look = coalesce<void>(async () => {
     const now = run, weights = await now?.weights();
     if (weights && now === run) await results.look(weights, scene);
-    looked = performance.now();
+    lastLook = performance.now();
   });
   /** Continues. Out of sight, the run waits until it is seen again. */
   const resume = (most?: number) => {
@@ -78,7 +78,7 @@ export function buildColumn(story: Story, words: Words["live"], suffix: string, 
         speed: Math.round(at.imagesPerSecond), left: Math.ceil(at.secondsLeft),
       });
       results.loss(epoch - 1 + step / steps, loss);
-      if (performance.now() - looked > LOOK) look();
+      if (performance.now() - lastLook > LOOK) look();
     },
     epoch({ validation }: Epoch, weights: Uint8Array<ArrayBuffer>): void {
       right = validation!.accuracy;
@@ -92,8 +92,8 @@ export function buildColumn(story: Story, words: Words["live"], suffix: string, 
       return run?.phase;
     },
     /** Trains by these choices, of which one may be broken, all steps or that many at first. */
-    async begin(chosen: Choices, given: Given, most?: number, what?: Break): Promise<void> {
-      const choices = { ...chosen, ...(what && BREAKS[what](chosen)) }, { source } = given, { epochs } = choices;
+    async begin(chosen: Choices, options: RunOptions, most?: number, what?: Break): Promise<void> {
+      const choices = { ...chosen, ...(what && BREAKS[what](chosen)) }, { source } = options, { epochs } = choices;
       const recipe = recipeOf(choices, source), images = Math.min(choices.images, source.train);
       showRecipe(choices, source);
       about.textContent = what ? words.broken({ recipe: words.kinds[choices.kind], images, change: words.breaks[what] }) : words.about({ recipe: words.kinds[choices.kind], images });
@@ -105,7 +105,7 @@ export function buildColumn(story: Story, words: Words["live"], suffix: string, 
       recent = recentLoss(recipe.training.batch, images);
       results.begin(epochs, source);
       listener.phase("preparing");
-      await mine.prepare(recipe, images, given);
+      await mine.prepare(recipe, images, options);
       if (mine === run) resume(most);
     },
     pause: () => run?.pause(),
@@ -123,7 +123,7 @@ export function buildColumn(story: Story, words: Words["live"], suffix: string, 
     /** Names the run in what is said of it. Without a name it is the only one. */
     name(text: string): void {
       name.textContent = text;
-      say(said);
+      say(statusText);
       root.role = text ? "group" : null;
       root.ariaLabel = text || null;
     },

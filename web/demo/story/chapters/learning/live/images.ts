@@ -40,7 +40,7 @@ const KINDS = Object.keys(READ) as SourceKind[];
  * are other images to train on. Files that are refused change nothing.
  */
 export function buildImages(words: Words["live"], column: () => Pick<Column, "say" | "prepared">, changed: () => void) {
-  let source: Source = MNIST, asked = 0;
+  let source: Source = MNIST, turns = 0;
   const says = h("p", { id: "learning-live-own", className: "grid-legend" });
   const use = (next: Source) => {
     source = next;
@@ -48,15 +48,15 @@ export function buildImages(words: Words["live"], column: () => Pick<Column, "sa
     changed();
   };
   const read = async (kind: SourceKind, files: readonly File[]) => {
-    const mine = ++asked, { say, prepared } = column();
+    const turn = ++turns, { say, prepared } = column();
     say(words.loading);
     try {
-      const next = await READ[kind](files, (done, all) => mine === asked && prepared(done, all));
-      if (mine !== asked) return;
+      const next = await READ[kind](files, (done, all) => turn === turns && prepared(done, all));
+      if (turn !== turns) return;
       use(next);
       say(says.textContent);
     } catch (error) {
-      if (mine === asked) say(words.refused({ why: inWords(error) }));
+      if (turn === turns) say(words.refused({ why: inWords(error) }));
     }
   };
   const picks = KINDS.map((kind) => {
@@ -69,7 +69,7 @@ export function buildImages(words: Words["live"], column: () => Pick<Column, "sa
     for (const pick of picks) pick.hidden = pick.dataset.kind !== chosen;
     how.hidden = chosen === "mnist";
     if (chosen !== "mnist") return;
-    asked++;
+    turns++;
     use(MNIST);
   };
   const names = (["mnist", ...KINDS] as const).map((kind) => [kind, words.sources[kind]] as const);

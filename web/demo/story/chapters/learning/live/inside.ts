@@ -25,7 +25,7 @@ interface InsideView extends Reading {
 
 interface Part {
   root: HTMLElement;
-  draw(shown: InsideView): void;
+  draw(view: InsideView): void;
 }
 
 /** CSS pixels of a picture's side, whatever the number of its cells. */
@@ -34,12 +34,12 @@ const SIDE = 196;
 /** The suffix makes the ids of another run its own. */
 export function buildInside(story: Story, words: Words["live"], suffix: string) {
   const root = h("div", { className: "live-inside" });
-  let parts: Part[] = [], shape = "", shown: InsideView;
+  let parts: Part[] = [], shape = "", view: InsideView;
   const draw = () => {
-    for (const part of parts) part.draw(shown);
+    for (const part of parts) part.draw(view);
   };
   const choose = (layer: number, head: number) => {
-    Object.assign(shown, { layer, head });
+    Object.assign(view, { layer, head });
     draw();
   };
   return {
@@ -49,7 +49,7 @@ export function buildInside(story: Story, words: Words["live"], suffix: string) 
       const now = [position, depth, heads, patch_size].join();
       // Only the class token is read after the last layer, so relative positions are not learnt there.
       const first = { layer: position === "relative" ? 0 : depth - 1, head: 0 };
-      shown = { ...(now === shape ? shown : first), ...reading, scene };
+      view = { ...(now === shape ? view : first), ...reading, scene };
       if (now !== shape) {
         shape = now;
         parts = [buildPositions(story, words, reading.config), buildAttention(story, words, reading.config, choose)];

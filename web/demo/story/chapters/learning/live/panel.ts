@@ -7,9 +7,9 @@ import { type Choices, HIGHEST_RATE, headsFor, type PresetName, LOWEST_RATE, OFF
 
 type Name = keyof typeof texts.live.controls;
 
-export function buildPanel({ choices: kept }: Story, words: Words["live"], change: () => void) {
+export function buildPanel({ choices: storyChoices }: Story, words: Words["live"], change: () => void) {
   const kinds = Object.keys(PRESETS) as PresetName[];
-  let choices: Choices = { ...PRESETS[kept.of("live-myvit") === "on" ? "myvit" : "ours"] };
+  let choices: Choices = { ...PRESETS[storyChoices.of("live-myvit") === "on" ? "myvit" : "ours"] };
   const list = (...options: HTMLOptionElement[]) => h("select", {}, ...options);
   const box = () => h("input", { type: "checkbox" });
   const heads = list();
@@ -53,15 +53,15 @@ export function buildPanel({ choices: kept }: Story, words: Words["live"], chang
   /** Keeps what the visitor has otherwise than the preset. */
   const changed = () => {
     const preset = PRESETS[choices.kind];
-    kept.set("live-myvit", choices.kind === "myvit" || undefined);
-    for (const name of ORDER) kept.set(`live-${name}`, choices[name] === preset[name] ? undefined : choices[name]);
+    storyChoices.set("live-myvit", choices.kind === "myvit" || undefined);
+    for (const name of ORDER) storyChoices.set(`live-${name}`, choices[name] === preset[name] ? undefined : choices[name]);
     change();
   };
   show();
   for (const name of ORDER) {
     const control = controls[name];
     control.id = `live-${name}`;
-    if (kept.restore(control.id, control)) take(name);
+    if (storyChoices.restore(control.id, control)) take(name);
     control.addEventListener("change", () => {
       take(name);
       changed();

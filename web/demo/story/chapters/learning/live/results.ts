@@ -58,9 +58,9 @@ export function buildResults(story: Story, words: Words["live"], suffix: string)
     if (filters) drawFilters(filters, top, dark);
   };
   const measure = coalesce(async ([weights, run]: [Weights, number]) => {
-    const counted = await story.attempt(countAnswers(weights, source));
-    if (!counted || run !== runs) return;
-    counts = counted;
+    const newCounts = await story.attempt(countAnswers(weights, source));
+    if (!newCounts || run !== runs) return;
+    counts = newCounts;
     confusion.hidden = false;
     drawConfusion(counts, names, dark);
   });

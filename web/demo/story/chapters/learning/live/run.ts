@@ -5,7 +5,7 @@ import type { Source } from "./own.ts";
 
 export type Phase = "preparing" | "paused" | "training" | "finished" | "failed";
 
-export interface Given {
+export interface RunOptions {
   readonly source: Source;
   readonly threads: number;
 }
@@ -34,10 +34,10 @@ export function buildRun(epochs: number, listener: Listener) {
   };
   const take = async (most: number) => {
     const pause = (pausing = new AbortController());
-    let taken = 0;
+    let steps = 0;
     to("training");
     const onStep = (step: Step) => {
-      if (++taken >= most) pause.abort();
+      if (++steps >= most) pause.abort();
       listener.step(step);
     };
     try {
@@ -54,7 +54,7 @@ export function buildRun(epochs: number, listener: Listener) {
       return phase;
     },
     /** Makes the model and hands over the images. Ends paused, or failed. */
-    async prepare(recipe: Recipe, most: number, { source, threads }: Given): Promise<void> {
+    async prepare(recipe: Recipe, most: number, { source, threads }: RunOptions): Promise<void> {
       try {
         const [{ Trainer }, { train, test }] = await Promise.all([import("vitrine/train"), source.open()]);
         const made = (trainer = await Trainer.create({ recipe }, { worker: true, threads, signal }));
@@ -107,9 +107,9 @@ export function recentLoss(batch: number, images: number) {
       return last.length;
     },
     add({ step, loss }: Pick<Step, "step" | "loss">): number {
-      const before = step === 1 ? { images: 0, sum: 0 } : epoch, seen = Math.min(step * batch, images);
-      epoch = { images: seen, sum: loss * seen };
-      last = [...last, { images: seen - before.images, sum: epoch.sum - before.sum }].slice(-RECENT);
+      const before = step === 1 ? { images: 0, sum: 0 } : epoch, imagesSoFar = Math.min(step * batch, images);
+      epoch = { images: imagesSoFar, sum: loss * imagesSoFar };
+      last = [...last, { images: imagesSoFar - before.images, sum: epoch.sum - before.sum }].slice(-RECENT);
       const all = last.reduce((a, b) => ({ images: a.images + b.images, sum: a.sum + b.sum }));
       return all.sum / all.images;
     },

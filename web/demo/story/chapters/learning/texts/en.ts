@@ -1,5 +1,5 @@
 /** How it learnt. */
-import type { Said } from "../../../../texts/sentences.ts";
+import type { Messages } from "../../../../texts/sentences.ts";
 
 export const texts = {
   lead: "Training shows a model pictures with their answers; after each step its numbers move a little, so that the right answer would have been likelier. One small Vision Transformer was kept at {count} moments of its training. Move the slider: each of these snapshots reads your drawing.",
@@ -90,4 +90,4 @@ export const texts = {
   },
 } as const;
 
-export type Words = Said<typeof texts>;
+export type Words = Messages<typeof texts>;

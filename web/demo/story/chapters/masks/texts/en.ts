@@ -1,5 +1,5 @@
 /** Encoder, decoder. */
-import type { Said } from "../../../../texts/sentences.ts";
+import type { Messages } from "../../../../texts/sentences.ts";
 
 export const texts = {
   lead: "Every Transformer mixes its tokens alike; what differs is which scores count. This ViT is an encoder: each token may look at each. A decoder writes one token after another, so a mask sets the scores of what is not yet written to −∞, and their shares are 0.",
@@ -55,4 +55,4 @@ export const texts = {
   },
 } as const;
 
-export type Words = Said<typeof texts>;
+export type Words = Messages<typeof texts>;

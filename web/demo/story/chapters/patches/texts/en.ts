@@ -1,5 +1,5 @@
 /** Patch to token. */
-import type { Said } from "../../../../texts/sentences.ts";
+import type { Messages } from "../../../../texts/sentences.ts";
 
 export const texts = {
   lead: "The model cuts your drawing into {patches} squares, the patches. To the model a patch is a list of {pixels} numbers, from 0 for paper to 1 for ink. Each of {width} learnt filters turns this list into one number: multiply, add up, add a bias. The {width} numbers are the patch’s token, all that the model knows of it from here on.",
@@ -35,4 +35,4 @@ export const texts = {
   stemCite: "Convolutions before the patches: Xiao et al., arXiv:2106.14881.",
 } as const;
 
-export type Words = Said<typeof texts>;
+export type Words = Messages<typeof texts>;

@@ -1,5 +1,5 @@
 /** Where am I? */
-import type { Said } from "../../../../texts/sentences.ts";
+import type { Messages } from "../../../../texts/sentences.ts";
 
 export const texts = {
   lead: "Cut your drawing into its 49 patches, lay them down in another order, and you can no longer read it. Can a model? Attention compares tokens by what they hold, so something must tell it where each patch lies: a position. These six small models differ in nothing else.",
@@ -80,4 +80,4 @@ export const texts = {
   },
 } as const;
 
-export type Words = Said<typeof texts>;
+export type Words = Messages<typeof texts>;

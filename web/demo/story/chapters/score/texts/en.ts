@@ -1,5 +1,5 @@
 /** One score by hand. */
-import type { Said } from "../../../../texts/sentences.ts";
+import type { Messages } from "../../../../texts/sentences.ts";
 
 export const texts = {
   lead: "Attention is a search. Each token has a query, what it looks for; a key, what it can be found by; and a value, what it gives. The better a key fits the query, the more of its value is taken. Here one head does it.",
@@ -81,4 +81,4 @@ export const texts = {
   cite: "Scaled dot-product attention: Vaswani et al., section 3.2.1, arXiv:1706.03762.",
 } as const;
 
-export type Words = Said<typeof texts>;
+export type Words = Messages<typeof texts>;

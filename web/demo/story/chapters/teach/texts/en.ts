@@ -1,5 +1,5 @@
 /** For teachers. tests/node/exercises.test.mjs holds what the solutions say of the model. */
-import type { Said } from "../../../../texts/sentences.ts";
+import type { Messages } from "../../../../texts/sentences.ts";
 
 export const texts = {
   lead: "Six exercises for a lesson of 45 minutes, from about the age of 15. They need this page alone: no account, no network once it has loaded, and no drawing leaves the tab. The solutions are true for the plain ViT that tells the story.",
@@ -41,4 +41,4 @@ export const texts = {
   },
 } as const;
 
-export type Words = Said<typeof texts>;
+export type Words = Messages<typeof texts>;

@@ -1,5 +1,5 @@
 /** Which patches spoke for a class. */
-import type { Said } from "../../../../texts/sentences.ts";
+import type { Messages } from "../../../../texts/sentences.ts";
 
 export const texts = {
   lead: "A map of attention shows where the model looked, not what made it say {label}. Three ways try to answer that. Each answers another question, so where they differ, none is the truth.",
@@ -21,4 +21,4 @@ export const texts = {
   cite: "Occlusion: Zeiler and Fergus, arXiv:1311.2901. Gradient × attention: Chefer, Gur and Wolf, arXiv:2012.09838 and arXiv:2103.15679. Rollout: Abnar and Zuidema, arXiv:2005.00928. What can mislead: Jain and Wallace, arXiv:1902.10186.",
 } as const;
 
-export type Words = Said<typeof texts>;
+export type Words = Messages<typeof texts>;

@@ -1,5 +1,5 @@
 /** A decoder writes. */
-import type { Said } from "../../../../texts/sentences.ts";
+import type { Messages } from "../../../../texts/sentences.ts";
 
 export const texts = {
   lead: "Another model reads a number and writes it out. Its encoder reads the picture once; then each step of its decoder writes one token, and looks at the tokens before it (causal mask) and into the picture (cross-attention).",
@@ -32,4 +32,4 @@ export const texts = {
   truth: "Of the newest one. The {kept} before it are kept, and the picture’s {patches} too.",
 } as const;
 
-export type Words = Said<typeof texts>;
+export type Words = Messages<typeof texts>;

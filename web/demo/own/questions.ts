@@ -4,7 +4,7 @@ import { h } from "../dom.ts";
 import { ownWords } from "./words.ts";
 
 /** A key of the config and its possible values: one of `words`, or one number for each hint. */
-export interface Asked {
+export interface ConfigQuestion {
   key: string;
   words: string[];
   hints: string[];
@@ -14,10 +14,10 @@ export interface Asked {
 /** Matches the package's message, "config: heads: set heads to 2, 3 or 6: …". */
 const ASKS = /\bconfig: (\w+): set \1 to ([^:]+):/g;
 
-export const askedBy = (error: unknown): Asked[] =>
-  error instanceof VitError ? [...error.message.matchAll(ASKS)].map(([, key, values]) => asked(key!, values!)) : [];
+export const questionsIn = (error: unknown): ConfigQuestion[] =>
+  error instanceof VitError ? [...error.message.matchAll(ASKS)].map(([, key, values]) => questionOf(key!, values!)) : [];
 
-function asked(key: string, values: string): Asked {
+function questionOf(key: string, values: string): ConfigQuestion {
   const [what, about = ""] = values.split(/, (?=whether )/);
   const [, several] = /^\[(.*)\]$/.exec(what) ?? [];
   const words = what.split(/, | or /);
@@ -30,7 +30,7 @@ function asked(key: string, values: string): Asked {
 export const plain = (key: string) => key.replaceAll("_", " ");
 
 /** @param tell is called with every answer that is complete and valid. */
-export function fieldFor({ key, words, hints, about }: Asked, tell: (value: unknown) => void): HTMLElement {
+export function fieldFor({ key, words, hints, about }: ConfigQuestion, tell: (value: unknown) => void): HTMLElement {
   const inputs = words.length > 0 ? [choiceOf(words)] : hints.map(numberFor);
   const field = h(inputs.length === 1 ? "label" : "div", { data: { key } }, plain(key), ...inputs);
   if (about) field.append(h("small", {}, about));
@@ -54,25 +54,25 @@ const numberFor = (hint: string): HTMLInputElement =>
 const valueOf = (text: string): unknown => (/^(\d+|true|false)$/.test(text) ? JSON.parse(text) : text);
 
 /** Shows the values of the config field in the fields of its keys too. */
-export function showTold(fields: HTMLElement, told: Told): void {
+export function showOverrides(fields: HTMLElement, overrides: Overrides): void {
   for (const field of fields.children) {
-    const values = [told[(field as HTMLElement).dataset.key!]].flat();
+    const values = [overrides[(field as HTMLElement).dataset.key!]].flat();
     field.querySelectorAll<HTMLInputElement | HTMLSelectElement>("input, select").forEach((input, index) => {
       input.value = String(values[index] ?? "");
     });
   }
 }
 
-export type Told = Readonly<Record<string, unknown>>;
+export type Overrides = Readonly<Record<string, unknown>>;
 
 /** The keys that the config field holds; none where it is empty. */
-export function toldBy(text: string): Told {
+export function parseOverrides(text: string): Overrides {
   if (text.trim() === "") return {};
   try {
-    const told: unknown = JSON.parse(text);
-    if (typeof told === "object" && told !== null && !Array.isArray(told)) return told as Told;
+    const overrides: unknown = JSON.parse(text);
+    if (typeof overrides === "object" && overrides !== null && !Array.isArray(overrides)) return overrides as Overrides;
   } catch {
-    // told by the error below
+    // the error below says so
   }
   throw new Error(ownWords().noJson(text));
 }
