@@ -7,7 +7,7 @@ import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { recipes } from "../ecosystem/recipes.mjs";
-import { lay, tried } from "../ecosystem/try.mjs";
+import { lay, tryRecipe } from "../ecosystem/try.mjs";
 import { launch, skip } from "./browsers.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -34,7 +34,7 @@ describe("recipes", { skip }, () => {
 
   for (const name of ["html", "vite", "rolldown"]) {
     test(`${recipes[name].title}: the recipe builds without a warning and its page shows the digit`, async (t) => {
-      const [{ label, p }] = await tried(recipes[name], app(t, name), browser);
+      const [{ label, p }] = await tryRecipe(recipes[name], app(t, name), browser);
       assert.equal(label, "1");
       assert.ok(p > 0.9 && p <= 1);
     });
@@ -63,7 +63,7 @@ describe("recipes", { skip }, () => {
       transform: { define: { "process.env.NODE_ENV": '"development"' } },
     });
     await bundle.write({ file: join(folder, "mount.js"), format: "es", paths: { vitrine: "./node_modules/vitrine/dist/vit.js" } });
-    const [{ label }] = await tried({ page: "." }, folder, browser);
+    const [{ label }] = await tryRecipe({ page: "." }, folder, browser);
     assert.equal(label, "1");
   });
 });
