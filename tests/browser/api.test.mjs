@@ -48,13 +48,13 @@ after(async () => {
   await server?.close();
 });
 
-/** Runs `work` in a new page. Its arguments are the model's address and `given`. */
-async function inPage(work, { path = "/", prepare, given, inBrowser = browser } = {}) {
+/** Runs `work` in a new page. Its arguments are the model's address and `argument`. */
+async function inPage(work, { path = "/", prepare, argument, inBrowser = browser } = {}) {
   const page = await inBrowser.newPage();
   try {
     await page.goto(server.address + path);
     await prepare?.(page);
-    return await page.evaluate(work, { model: MODEL, given });
+    return await page.evaluate(work, { model: MODEL, argument });
   } finally {
     await page.close();
   }
@@ -139,7 +139,7 @@ test("a photo is turned as EXIF says, and grey and CMYK photos give the pixels t
   files.webp = await base64(raw(upright).webp({ lossless: true }).withMetadata({ orientation: 6 })); // is not turned
   const pixels = (image) => ({ ...image, data: [...image.data] });
   const result = await inPage(
-    async ({ given: { files, upright, inverse } }) => {
+    async ({ argument: { files, upright, inverse } }) => {
       const { Vit } = await import("/dist/vit.js");
       const prepare = { kind: "photo", resize: 12, crop: 12, mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5] };
       const vit = await Vit.load({
@@ -150,10 +150,10 @@ test("a photo is turned as EXIF says, and grey and CMYK photos give the pixels t
       for (const [name, base64] of Object.entries(files)) {
         inputs[name] = await look(await (await fetch(`data:image/jpeg;base64,${base64}`)).blob());
       }
-      const given = (image) => look({ ...image, data: Uint8Array.from(image.data) });
-      return { inputs, upright: await given(upright), inverse: await given(inverse) };
+      const inputOf = (image) => look({ ...image, data: Uint8Array.from(image.data) });
+      return { inputs, upright: await inputOf(upright), inverse: await inputOf(inverse) };
     },
-    { path: "/data", given: { files, upright: pixels(upright), inverse: pixels(inverse) } },
+    { path: "/data", argument: { files, upright: pixels(upright), inverse: pixels(inverse) } },
   );
   const { grey, cmyk, ...oriented } = result.inputs;
   const gap = (a, b) => Math.max(...a.map((value, i) => Math.abs(value - b[i])));
@@ -180,13 +180,13 @@ test("a photo larger than iOS draws on a canvas is read whole, and one that cann
   const vit = await Vit.load({ ...PHOTOS, weights: new URL(`.${PHOTOS.weights}`, root) });
   const { input } = await vit.classify({ data: await large.raw().toBuffer(), width, height, channels: 3 });
   vit.dispose();
-  const seen = await inPage(async ({ given: { photo, source } }) => {
+  const outcome = await inPage(async ({ argument: { photo, source } }) => {
     const contexts = [OffscreenCanvasRenderingContext2D, CanvasRenderingContext2D].map(({ prototype }) => prototype);
     const originals = contexts.map(({ drawImage, getImageData }) => ({ drawImage, getImageData }));
     const without = (broken) => contexts.forEach((context, i) => Object.assign(context, originals[i], broken(originals[i])));
     without(({ drawImage }) => ({ // as on iOS
-      drawImage(...given) {
-        if (this.canvas.width * this.canvas.height <= 2 ** 24) drawImage.apply(this, given);
+      drawImage(...args) {
+        if (this.canvas.width * this.canvas.height <= 2 ** 24) drawImage.apply(this, args);
       },
     }));
     const { Vit } = await import("/dist/vit.js");
@@ -204,10 +204,10 @@ test("a photo larger than iOS draws on a canvas is read whole, and one that cann
       errors.push(await vit.classify(image).catch(({ code, message }) => `${code}: ${message}`));
     }
     return { results, errors };
-  }, { path: "/data", given: { photo, source: PHOTOS } });
-  for (const [name, got] of Object.entries(seen.results)) assert.deepEqual(got, [...input], name);
-  assert.match(seen.errors[0], /^blank_image: .*5000×4000 pixels that are all transparent/);
-  assert.match(seen.errors[1], /^no_memory: .*stays empty/);
+  }, { path: "/data", argument: { photo, source: PHOTOS } });
+  for (const [name, got] of Object.entries(outcome.results)) assert.deepEqual(got, [...input], name);
+  assert.match(outcome.errors[0], /^blank_image: .*5000×4000 pixels that are all transparent/);
+  assert.match(outcome.errors[1], /^no_memory: .*stays empty/);
 });
 
 test("a browser that hides a canvas's pixels gives an error that says what to allow; strokes and pixels work", {
@@ -244,8 +244,8 @@ test("files of kinds that browsers do not decode get advice", { skip }, async ()
     const vit = await Vit.load({ weights: model, prepare: { kind: "digit" } });
     const heic = ["\0\0\0\u0018ftypheic\0\0\0\0mif1heic"];
     const svg = ['<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0H9"/></svg>'];
-    const told = (blob) => vit.classify(blob).catch(({ code, message }) => `${code}: ${message}`);
-    return [await told(new Blob(heic)), await told(new Blob(svg, { type: "image/svg+xml" }))];
+    const errorOf = (blob) => vit.classify(blob).catch(({ code, message }) => `${code}: ${message}`);
+    return [await errorOf(new Blob(heic)), await errorOf(new Blob(svg, { type: "image/svg+xml" }))];
   });
   assert.match(messages[0], /^bad_image: .*HEIC.*JPEG/);
   assert.match(messages[1], /^bad_image: .*an SVG.*width and a height/);
@@ -255,7 +255,7 @@ test("drawOverlay draws a map where the placement says, on a canvas of any size"
   const boxes = await inPage(async () => {
     const { drawOverlay } = await import("/dist/vit.js");
     const map = Float32Array.of(0, 1, 2, 4); // 2 × 2 patches; the first is not painted
-    const drawn = (canvas, more) => {
+    const overlayOn = (canvas, more) => {
       drawOverlay(canvas, map, { grid: [2, 2], colour: [9, 99, 199], opacity: 1, ...more });
       const { width, height } = canvas;
       const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
@@ -269,16 +269,16 @@ test("drawOverlay draws a map where the placement says, on a canvas of any size"
     const bordered = { left: 0, top: -150, width: 600, height: 600 };
     const canvas = Object.assign(document.createElement("canvas"), { width: 60, height: 30 });
     const source = { width: 600, height: 300 };
-    const [whole, at] = drawn(canvas, { placement: stretched, ...source });
+    const [whole, at] = overlayOn(canvas, { placement: stretched, ...source });
     return {
       whole, colours: [at(5, 5), at(45, 25)],
-      cropped: drawn(canvas, { placement: cropped, ...source })[0],
-      bordered: drawn(canvas, { placement: bordered, ...source })[0],
-      unscaled: drawn(new OffscreenCanvas(600, 300), { placement: cropped })[0],
-      smooth: drawn(canvas, { placement: stretched, ...source, smooth: true })[1](30, 29)[3],
+      cropped: overlayOn(canvas, { placement: cropped, ...source })[0],
+      bordered: overlayOn(canvas, { placement: bordered, ...source })[0],
+      unscaled: overlayOn(new OffscreenCanvas(600, 300), { placement: cropped })[0],
+      smooth: overlayOn(canvas, { placement: stretched, ...source, smooth: true })[1](30, 29)[3],
       errors: [{ grid: [3, 2] }, { placement: {} }, { width: 0 }, { size: 1 }].map((wrong) => {
         try {
-          drawn(canvas, { placement: stretched, ...wrong });
+          overlayOn(canvas, { placement: stretched, ...wrong });
         } catch ({ code, message }) {
           return `${code}: ${message}`;
         }
@@ -305,8 +305,8 @@ test(
     const result = await inPage(async ({ model }) => {
       const workers = [];
       const { Worker } = globalThis;
-      globalThis.Worker = function (...given) {
-        workers.push(new Worker(...given));
+      globalThis.Worker = function (...args) {
+        workers.push(new Worker(...args));
         return workers.at(-1);
       };
       const { Vit } = await import("/dist/vit.js");
@@ -356,32 +356,32 @@ test("a worker that cannot start is an error with its reason", { skip: skip || n
 test("a policy that forbids WebAssembly is an error that says so, for our modules and for given ones", { skip }, async () => {
   for (const wasm of [undefined, "/dist/vit.simd128.wasm", "/dist/"]) {
     const error = await inPage(
-      async ({ model, given: wasm }) => {
+      async ({ model, argument: wasm }) => {
         const { Vit } = await import("/dist/vit.js");
         return Vit.load(model, { wasm }).catch(({ code, message }) => `${code}: ${message}`);
       },
-      { path: "/without-wasm", given: wasm },
+      { path: "/without-wasm", argument: wasm },
     );
     assert.match(error, /^no_wasm: .*'wasm-unsafe-eval'/);
   }
 });
 
 test("every build gives the same logits, within rounding", { skip }, async () => {
-  const { names, logits, refused } = await inPage(async ({ model }) => {
+  const { names, logits, refusal } = await inPage(async ({ model }) => {
     const { Vit } = await import("/dist/vit.js");
     const image = new Float32Array(784).map((_, index) => Math.sin(index));
     const logits = [];
-    let refused;
+    let refusal;
     const bytes = await (await fetch("/dist/vit.relaxed.wasm")).arrayBuffer();
     const names = ["scalar", "simd128"];
     if (WebAssembly.validate(bytes)) names.push("relaxed");
-    else refused = await Vit.load(model, { variant: "relaxed" }).catch(({ code }) => code);
+    else refusal = await Vit.load(model, { variant: "relaxed" }).catch(({ code }) => code);
     for (const variant of names) {
       logits.push([...(await (await Vit.load(model, { variant })).classify(image)).logits]);
     }
-    return { names, logits, refused };
+    return { names, logits, refusal };
   });
-  if (!names.includes("relaxed")) assert.equal(refused, "unsupported");
+  if (!names.includes("relaxed")) assert.equal(refusal, "unsupported");
   const largest = Math.max(...logits[0].map(Math.abs));
   for (const [index, got] of logits.entries()) {
     const gap = Math.max(...got.map((value, at) => Math.abs(value - logits[0][at])));
@@ -458,9 +458,9 @@ test("the brush draws what a canvas draws", { skip: skip || otherCanvas }, async
       }
       context.lineTo(points.at(-1).x, points.at(-1).y);
       context.stroke();
-      const drawn = await vit.classify({ strokes: [points], width: 280, height: 280 });
-      const painted = await vit.classify(canvas);
-      const off = drawn.input.map((value, i) => Math.abs(value - painted.input[i]));
+      const fromStrokes = await vit.classify({ strokes: [points], width: 280, height: 280 });
+      const fromCanvas = await vit.classify(canvas);
+      const off = fromStrokes.input.map((value, i) => Math.abs(value - fromCanvas.input[i]));
       const mean = off.reduce((sum, value) => sum + value) / off.length;
       differences.push({ width, worst: Math.max(...off), mean });
     }
@@ -477,7 +477,7 @@ test("the brush draws what a canvas draws", { skip: skip || otherCanvas }, async
 });
 
 /** In a page: trains a small model on bars, each time from the same start. */
-async function trains({ given }) {
+async function trains({ argument }) {
   const { Trainer } = await import("/dist/train.js");
   const SIDE = 8;
   const model = { image_size: [SIDE, SIDE], patch_size: [4, 4], channels: 1, width: 16, depth: 2, heads: 2, mlp_width: 32, classes: 2, labels: ["across", "down"] };
@@ -485,7 +485,7 @@ async function trains({ given }) {
     const [row, column] = [Math.floor(at / SIDE), at % SIDE];
     return (index % 2 ? column : row) === index % SIDE ? 1 : 0;
   });
-  const trainer = await Trainer.create({ recipe: { model, training: { batch: 8, learning_rate: 4e-3 } } }, given);
+  const trainer = await Trainer.create({ recipe: { model, training: { batch: 8, learning_rate: 4e-3 } } }, argument);
   const bars = Array.from({ length: 32 }, (_, index) => bar(index));
   await trainer.add(bars, bars.map((_, index) => index % 2));
   let last;
@@ -494,7 +494,7 @@ async function trains({ given }) {
   const answers = await vit.classifyAll(bars);
   const right = answers.filter(({ classes }, index) => classes[0].index === index % 2).length;
   const { threads } = trainer;
-  const other = await Trainer.resume(await trainer.checkpoint(), given);
+  const other = await Trainer.resume(await trainer.checkpoint(), argument);
   const [before, after] = [await trainer.vit(), await other.vit()];
   const logits = async (one) => String((await one.classify(bars[0])).logits);
   const same = (await logits(before)) === (await logits(after));
@@ -510,10 +510,10 @@ for (const [what, path, options, threads] of [
   ["by two threads in an isolated page", "/isolated", { worker: true, threads: 2 }, 2],
 ]) {
   test(`a page trains ${what}, under the same policy`, { skip }, async () => {
-    const trained = await inPage(trains, { path, given: options });
-    assert.equal(trained.right, 32, JSON.stringify(trained));
-    assert.ok(trained.loss < 0.1, JSON.stringify(trained));
-    assert.equal(trained.threads, Math.min(threads, trained.most));
-    assert.ok(trained.same, "the weights of a resumed trainer");
+    const result = await inPage(trains, { path, argument: options });
+    assert.equal(result.right, 32, JSON.stringify(result));
+    assert.ok(result.loss < 0.1, JSON.stringify(result));
+    assert.equal(result.threads, Math.min(threads, result.most));
+    assert.ok(result.same, "the weights of a resumed trainer");
   });
 }

@@ -5,7 +5,7 @@ import { launchWebkit } from "./webkit.mjs";
 
 export const name = process.env.VITRINE_BROWSER ?? "chromium";
 
-const found = (...paths) => paths.find((path) => path && existsSync(path));
+const firstExisting = (...paths) => paths.find((path) => path && existsSync(path));
 
 const ofChromium = (executablePath) => ({
   executablePath,
@@ -45,17 +45,17 @@ async function launchFirefox(executablePath, prefs) {
 
 const browsers = {
   chromium: {
-    path: found(process.env.CHROMIUM, "/usr/bin/chromium-headless-shell", "/usr/bin/chromium", "/usr/bin/google-chrome"),
+    path: firstExisting(process.env.CHROMIUM, "/usr/bin/chromium-headless-shell", "/usr/bin/chromium", "/usr/bin/google-chrome"),
     start: launchChromium,
     missing: "no Chromium here; install one or set $CHROMIUM",
   },
   firefox: {
-    path: found(process.env.FIREFOX, "/usr/bin/firefox-esr", "/usr/bin/firefox"),
+    path: firstExisting(process.env.FIREFOX, "/usr/bin/firefox-esr", "/usr/bin/firefox"),
     start: launchFirefox,
     missing: "no Firefox here; install one or set $FIREFOX",
   },
   webkit: {
-    path: found(process.env.WEBKIT),
+    path: firstExisting(process.env.WEBKIT),
     start: launchWebkit,
     missing: "no WebKitGTK here; set $WEBKIT to its MiniBrowser",
   },
@@ -66,7 +66,7 @@ const { path, start, missing } = browsers[name];
 export const skip = path ? false : missing;
 
 /** For node:test: false, or the reason why tests cannot ask this browser for less motion, paper or touch. */
-export const unasked = name === "firefox" && "in Firefox ESR a test cannot set media features, nor touch";
+export const skipMedia = name === "firefox" && "in Firefox ESR a test cannot set media features, nor touch";
 
 /** @param prefs Firefox's preferences; other browsers have none. */
 export const launch = (prefs) => start(path, prefs);

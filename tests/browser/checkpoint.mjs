@@ -35,7 +35,7 @@ export const PHOTO = { name: "photo.png", mimeType: "image/png", buffer: await s
  *
  * @param value gives a number from its tensor's name and its place in the tensor.
  */
-export function made({ heads, ...sizes }, value = (name, index) => Math.sin(index * index) / 2) {
+export function checkpointOf({ heads, ...sizes }, value = (name, index) => Math.sin(index * index) / 2) {
   const { width, depth, classes, patch, stride = patch, side } = sizes;
   const shapes = {
     cls_token: [1, 1, width],

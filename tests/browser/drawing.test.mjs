@@ -113,23 +113,23 @@ describe("drawing on the page", { skip }, () => {
 
   test("Redo brings back an undone stroke, by button and by keys, until a new stroke is drawn", async () => {
     const page = await blank();
-    const seen = async () => [await prediction(page), await painted(page, "#pad")];
+    const padState = async () => [await prediction(page), await painted(page, "#pad")];
     const press = async (keys) => {
       await page.keyboard.press(keys);
       await settled(page);
-      return seen();
+      return padState();
     };
     await ink(page, [DIGITS[4][0]]);
-    const one = await seen();
+    const one = await padState();
     await ink(page, [DIGITS[4][1]]);
-    const two = await seen();
+    const two = await padState();
     assert.notDeepEqual(two, one);
     assert.ok(await page.locator("#redo").isDisabled());
     await page.click("#undo");
     await page.click("#undo");
     await page.click("#redo");
     await settled(page);
-    assert.deepEqual(await seen(), one);
+    assert.deepEqual(await padState(), one);
     assert.deepEqual(await press("Control+y"), two);
     assert.deepEqual(await press("Control+z"), one);
     assert.deepEqual(await press("Control+Shift+z"), two);
@@ -137,7 +137,7 @@ describe("drawing on the page", { skip }, () => {
     assert.deepEqual(await press("Meta+Shift+z"), two);
     await page.click("#undo");
     await ink(page, [[[20, 80], [30, 80]]]);
-    const three = await seen();
+    const three = await padState();
     assert.ok(await page.locator("#redo").isDisabled(), "a new stroke forgets what was undone");
     assert.deepEqual(await press("Control+y"), three);
   });
@@ -165,13 +165,13 @@ describe("drawing on the page", { skip }, () => {
   test("Clear removes the result at once, and its button keeps the keyboard's focus", async () => {
     const page = await blank();
     await ink(page, DIGITS[7]);
-    const left = await page.evaluate(() => {
+    const dataset = await page.evaluate(() => {
       const clear = document.getElementById("clear");
       clear.focus();
       clear.click();
       return { ...document.getElementById("prediction").dataset };
     });
-    assert.deepEqual(left, { label: "", p: "" });
+    assert.deepEqual(dataset, { label: "", p: "" });
     await settled(page);
     assert.equal(await page.evaluate(() => document.activeElement.id), "clear");
   });
@@ -208,7 +208,7 @@ describe("drawing on the page", { skip }, () => {
   test("a palm that lay on the pad before the pen came leaves no ink, and neither does a touch that is taken back", async () => {
     const page = await blank();
     await ink(page, DIGITS[7]);
-    const [drawn, answer] = [await painted(page, "#pad"), await prediction(page)];
+    const [inkCount, answer] = [await painted(page, "#pad"), await prediction(page)];
     await page.click("#clear");
     await page.locator("#pad").evaluate((pad, [stroke]) => {
       const box = pad.getBoundingClientRect();
@@ -239,7 +239,7 @@ describe("drawing on the page", { skip }, () => {
       send("pointerup", 8, "touch", [90, 70]);
     }, DIGITS[7]);
     await settled(page);
-    assert.equal(await painted(page, "#pad"), drawn, "only the pen's ink");
+    assert.equal(await painted(page, "#pad"), inkCount, "only the pen's ink");
     assert.deepEqual(await prediction(page), answer);
     await page.click("#undo");
     await settled(page);
@@ -314,10 +314,10 @@ describe("drawing on the page", { skip }, () => {
   test("while the pen is down the model sees pale ink and is less sure; when it lifts, full ink", async () => {
     const page = await blank();
     await openCloser(page);
-    const seen = async () => ({ p: Number((await prediction(page)).p), most: await mostInk(page) });
+    const inkState = async () => ({ p: Number((await prediction(page)).p), most: await mostInk(page) });
     const moves = [];
-    await draw(page, DIGITS[7], { during: async () => (await settled(page), moves.push(await seen())) });
-    const down = moves.at(-1), up = await seen();
+    await draw(page, DIGITS[7], { during: async () => (await settled(page), moves.push(await inkState())) });
+    const down = moves.at(-1), up = await inkState();
     for (const { most } of moves) assert.ok(most < 0.75 * up.most, `${most} beside ${up.most}`);
     assert.ok(down.p < up.p && up.p > 0.9, `${down.p} while the pen is down, then ${up.p}`);
     await page.focus("#pad");

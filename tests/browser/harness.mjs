@@ -42,9 +42,9 @@ export function withBrowser(each) {
     return visited;
   }
   async function leave(list) {
-    const left = list.splice(0);
-    for (const { close } of left) await close();
-    for (const { trouble, excused } of left) assert.deepEqual(trouble.filter((text) => !excused?.test(text)), []);
+    const all = list.splice(0);
+    for (const { close } of all) await close();
+    for (const { trouble, excused } of all) assert.deepEqual(trouble.filter((text) => !excused?.test(text)), []);
   }
   before(async () => {
     users++;
@@ -243,7 +243,7 @@ export async function saved(page, press) {
     const { createObjectURL } = URL, { click } = HTMLAnchorElement.prototype;
     globalThis.saved = new Promise((resolve) => {
       let blob;
-      URL.createObjectURL = (given) => createObjectURL.call(URL, (blob = given));
+      URL.createObjectURL = (source) => createObjectURL.call(URL, (blob = source));
       HTMLAnchorElement.prototype.click = function () {
         URL.createObjectURL = createObjectURL;
         HTMLAnchorElement.prototype.click = click;

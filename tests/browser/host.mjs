@@ -13,11 +13,11 @@ export const DOWN = "down";
 
 /**
  * Serves `folder` under the path `at`. For each request `rule(path)` may give or promise DOWN, a
- * status, or the answer's speed in bytes a second. `asked` are the paths so far. Its only headers
+ * status, or the answer's speed in bytes a second. `requests` are the paths so far. Its only headers
  * are type and length, and with `lasting` one that lets the browser keep the hashed files.
  */
 export async function openHost({ at = "/", folder = pageFolder, lasting = false } = {}) {
-  const host = { folder, lasting, asked: [], rule: () => undefined };
+  const host = { folder, lasting, requests: [], rule: () => undefined };
   const { address, close } = await openServer((request, response) => answer(host, at, request, response));
   return Object.assign(host, { address: address + at, close });
 }
@@ -25,14 +25,14 @@ export async function openHost({ at = "/", folder = pageFolder, lasting = false 
 async function answer(host, at, request, response) {
   const { pathname } = new URL(request.url, host.address);
   const path = pathname === at ? "index.html" : pathname.slice(at.length);
-  host.asked.push(path);
+  host.requests.push(path);
   const rule = await host.rule(path);
   if (rule === DOWN) return void response.destroy();
   if (rule >= 400 && rule < 600) return void response.writeHead(rule).end("trouble");
   const body = pathname.startsWith(at) && (await readFile(join(host.folder, path)).catch(() => undefined));
   if (!body) return void response.writeHead(404).end();
-  const kept = host.lasting && path.startsWith("assets/") && { "cache-control": "max-age=31536000, immutable" };
-  response.writeHead(200, { "content-type": typeOf(path), "content-length": body.length, ...kept });
+  const caching = host.lasting && path.startsWith("assets/") && { "cache-control": "max-age=31536000, immutable" };
+  response.writeHead(200, { "content-type": typeOf(path), "content-length": body.length, ...caching });
   if (rule) await trickle(response, body, Math.ceil((rule * TICK_MS) / 1000));
   response.end(rule ? undefined : body);
 }

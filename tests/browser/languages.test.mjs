@@ -23,7 +23,7 @@ describe("the page in other languages", { skip }, () => {
     await settled(page);
   };
   const lead = (page) => page.locator("#draw .lead").textContent().then((text) => text.trim());
-  const said = (page) => page.locator("#announce").textContent();
+  const announcement = (page) => page.locator("#announce").textContent();
 
   test("a German browser gets German: texts, numbers, the answer's announcement, no trouble", async () => {
     const { page } = await browser.visit({ locale: "de-DE" });
@@ -36,10 +36,10 @@ describe("the page in other languages", { skip }, () => {
     const { label, p } = await prediction(page);
     assert.equal(label, "7");
     assert.ok(Number(p) > 0.5, "data-p is a plain number");
-    const shown = await page.locator("#bars .best span").textContent();
+    const text = await page.locator("#bars .best span").textContent();
     const percent = Number(p) > 0.9995 ? "> 99,9" : (100 * Number(p)).toFixed(1).replace(".", ",");
-    assert.equal(shown, `${percent}\u00a0%`);
-    assert.match(await said(page), /^Gelesen als 7, (> )?\d+,\d\u00a0%\. Am meisten auf Zeile [1-7], Spalte [1-7]: \d+(,\d)?\u00a0%\.$/);
+    assert.equal(text, `${percent}\u00a0%`);
+    assert.match(await announcement(page), /^Gelesen als 7, (> )?\d+,\d\u00a0%\. Am meisten auf Zeile [1-7], Spalte [1-7]: \d+(,\d)?\u00a0%\.$/);
     assert.match(await page.locator("#explanation").textContent(), /^Aufmerksamkeit des Klassentokens/);
     assert.equal(await page.locator("#pad").getAttribute("aria-roledescription"), "Zeichenblatt");
   });
@@ -48,12 +48,12 @@ describe("the page in other languages", { skip }, () => {
     const { page } = await browser.visit();
     await openCloser(page);
     await ink(page, DIGITS[7]);
-    const [drawn, answer] = [await picture(page, "#pad"), await prediction(page)];
+    const [padPicture, answer] = [await picture(page, "#pad"), await prediction(page)];
     await page.locator("#maps button").nth(1).click();
     for (const code of ["de", "fr", "sr", "es", "zh", "en", "fr"]) {
       await choose(page, code);
       assert.match(await lead(page), LEAD[code]);
-      assert.equal(await picture(page, "#pad"), drawn);
+      assert.equal(await picture(page, "#pad"), padPicture);
       assert.deepEqual(await prediction(page), answer);
       assert.equal(await page.inputValue("#head"), "1", "the chosen head stays");
     }

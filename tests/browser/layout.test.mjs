@@ -39,9 +39,9 @@ describe("the page on its screen", { skip }, () => {
       await page.setViewportSize({ width, height });
       await settled(page);
       await page.click("#pad", { trial: true }); // nothing covers it
-      const seen = await together(page, ["pad", "prediction"]);
-      assert.ok(seen.high && seen.wide, `${screen}: ${JSON.stringify(seen)}`);
-      if (height > 300) assert.ok(seen.now, `without scrolling at ${screen}`);
+      const view = await together(page, ["pad", "prediction"]);
+      assert.ok(view.high && view.wide, `${screen}: ${JSON.stringify(view)}`);
+      if (height > 300) assert.ok(view.now, `without scrolling at ${screen}`);
     }
   });
 
@@ -254,24 +254,24 @@ describe("the page on its screen", { skip }, () => {
         const { id } = document.activeElement;
         if (document.activeElement === document.body) return undefined;
         const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement);
-        return { id, shown: outlineStyle !== "none" && parseFloat(outlineWidth) >= 2 };
+        return { id, outlined: outlineStyle !== "none" && parseFloat(outlineWidth) >= 2 };
       });
     await ink(page, DIGITS[7]);
     for (const id of ["pad", "pixels", "share", "undo", "redo", "clear", "strength", "tab-draw", "theme"]) {
       await page.locator(`#${id}`).click();
-      assert.deepEqual(await ring(), { id, shown: false });
+      assert.deepEqual(await ring(), { id, outlined: false });
     }
-    const seen = new Set();
+    const focusIds = new Set();
     await page.locator(".wordmark").click();
     for (let i = 0; i < 60; i++) {
       await page.keyboard.press("Tab");
       const focused = await ring();
       if (!focused) break;
-      const { id, shown } = focused;
-      assert.ok(shown, `${id} shows that it has the keyboard`);
-      seen.add(id);
+      const { id, outlined } = focused;
+      assert.ok(outlined, `${id} shows that it has the keyboard`);
+      focusIds.add(id);
     }
     for (const id of ["pad", "undo", "clear", "share", "model", "map", "layer", "pixels"])
-      assert.ok(seen.has(id), `${id} among ${[...seen]}`);
+      assert.ok(focusIds.has(id), `${id} among ${[...focusIds]}`);
   });
 });

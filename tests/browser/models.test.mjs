@@ -133,9 +133,9 @@ describe("a model that is not sure", { skip }, () => {
 });
 
 /** Waits until the example has written itself: a few frames leave it as it is. */
-const writtenOut = (page) => page.waitForFunction(() => {
-  const { now, seen = "", count = 0 } = { now: document.getElementById("pad").toDataURL(), ...globalThis.example };
-  globalThis.example = { seen: now, count: now === seen ? count + 1 : 0 };
+const exampleEnd = (page) => page.waitForFunction(() => {
+  const { now, last = "", count = 0 } = { now: document.getElementById("pad").toDataURL(), ...globalThis.example };
+  globalThis.example = { last: now, count: now === last ? count + 1 : 0 };
   return count > 5;
 });
 
@@ -173,8 +173,8 @@ describe("the choice of a model", { skip }, () => {
           }));
         assert.deepEqual(steps.map(({ name }) => name), names);
         assert.equal(new Set(steps.map(({ size }) => size)).size, 1, JSON.stringify(steps));
-        const shown = await page.locator(".journey .shape:visible").evaluateAll((all) => all.map(({ textContent }) => textContent));
-        assert.deepEqual(shown.map((text) => text.replaceAll("\u00a0", " ")), shapes);
+        const texts = await page.locator(".journey .shape:visible").evaluateAll((all) => all.map(({ textContent }) => textContent));
+        assert.deepEqual(texts.map((text) => text.replaceAll("\u00a0", " ")), shapes);
         const vit = await Vit.load(weightsOf(model)), { width, depth } = vit.config;
         const { trace } = await vit.classify(await drawingOn(page), { trace: true });
         vit.dispose();
@@ -242,8 +242,8 @@ describe("the choice of a model", { skip }, () => {
   });
 
   test("the page begins with the model of ?model=…, or with digits if there is no such model", async () => {
-    for (const [asked, want] of [["digits-large", "digits-large"], ["x", "digits"]]) { // story.test.mjs begins with others
-      const { page } = await browser.visit({ closer: true, address: `${browser.address}?model=${asked}` });
+    for (const [parameter, want] of [["digits-large", "digits-large"], ["x", "digits"]]) { // story.test.mjs begins with others
+      const { page } = await browser.visit({ closer: true, address: `${browser.address}?model=${parameter}` });
       assert.equal(await page.inputValue("#model"), want);
       assert.equal(await options(page, "layer"), configOf(want).depth);
       await ink(page, DIGITS[1]);
@@ -258,11 +258,11 @@ describe("the choice of a model", { skip }, () => {
     });
     await ink(page, DIGITS[7]);
     const before = await prediction(page), alert = page.locator("#status[role=alert] span");
-    for (const [given, words] of [
+    for (const [response, words] of [
       [{ body: '\x10\0\0\0\0\0\0\0{"a":' }, /myvit did not load, digits stays: (?!.*404).{10,}/],
       [{ status: 404, body: "not found" }, /myvit did not load, digits stays: .*404/],
     ]) {
-      answer = given;
+      answer = response;
       await page.selectOption("#model", "myvit");
       await alert.filter({ hasText: words }).waitFor();
       assert.equal(await page.inputValue("#model"), "digits");
@@ -282,7 +282,7 @@ describe("the choice of a model", { skip }, () => {
     });
     await page.selectOption("#model", "myvit");
     await page.locator("#retry").waitFor();
-    await writtenOut(page);
+    await exampleEnd(page);
     assert.ok(await page.locator("#retry").isVisible());
     await ink(page, DIGITS[1]);
     await ready(page);

@@ -22,12 +22,12 @@ describe("the tab that writes a number", { skip }, () => {
     vit = await Vit.load(weightsOf("numbers"), { variant: "simd128" });
     ({ page } = await browser.visit({ permissions: ["clipboard-write"] }));
     await page.locator("#tab-number").click();
-    await written(page);
+    await finalText(page);
   });
   after(() => vit.dispose());
 
   /** Waits for what is written of the drawing and the language as they are now. */
-  const written = (page) => page.evaluate(async () => {
+  const finalText = (page) => page.evaluate(async () => {
     const frame = () => new Promise(requestAnimationFrame);
     do await frame(), await frame();
     while (!document.querySelector("#number-words[aria-busy=false] .word"));
@@ -37,13 +37,13 @@ describe("the tab that writes a number", { skip }, () => {
   const read = (strokes, language) => vit.read(drawingOf(strokes, false, ACROSS), { start: language, beams: 1, attention: true });
   const draw = async (number) => {
     await ink(page, inkOf(number), { on: "#number-pad" });
-    return written(page);
+    return finalText(page);
   };
   const clear = () => page.locator("#number-clear").click();
-  const said = () => page.locator("#announce").textContent();
+  const announcement = () => page.locator("#announce").textContent();
 
   test("an example is on the pad, and its words are the package's", async () => {
-    assert.equal(await written(page), (await read(OPENING, "en")).text);
+    assert.equal(await finalText(page), (await read(OPENING, "en")).text);
     assert.equal(await page.locator("#number-words").getAttribute("data-text"), "", "the example is no visitor's number");
     assert.ok((await painted(page, "#number-pad")) > 3000);
     const { width, height } = await page.locator("#number-pad").boundingBox();
@@ -57,7 +57,7 @@ describe("the tab that writes a number", { skip }, () => {
     assert.deepEqual(Object.keys(LANGUAGES), WRITTEN);
     for (const language of Object.keys(LANGUAGES)) {
       await page.locator(`#number input[value=${language}]`).evaluate((input) => input.click());
-      const got = await written(page), { text, tokens } = await read(strokes, language);
+      const got = await finalText(page), { text, tokens } = await read(strokes, language);
       assert.equal(got, text, language);
       const { dataset, lang } = await page.locator("#number-words").evaluate(({ dataset, lang }) => ({ dataset: { ...dataset }, lang }));
       assert.equal(dataset.text, text);
@@ -66,31 +66,31 @@ describe("the tab that writes a number", { skip }, () => {
       assert.ok(dataset.p > 0.97, `a neat number is ${dataset.p} sure`);
       assert.equal(lang, LANGUAGES[language].tag || "en");
       assert.equal(new URL(page.url()).hash, `#number=${language}`);
-      assert.ok((await said()).includes(text), await said());
+      assert.ok((await announcement()).includes(text), await announcement());
     }
   });
 
   test("a word under the pointer or with the focus shows where the model looked for it, and arrows go on", async () => {
     await page.locator("#number input[value=de]").evaluate((input) => input.click());
-    await written(page);
+    await finalText(page);
     const result = await read(await strokesOn(page), "de"), words = wordsOf(result), columns = result.attention.grid[1];
     const most = ({ token }) => {
       const map = result.attention.fromToken(token), at = map.indexOf(Math.max(...map));
       return `Most on row ${Math.floor(at / columns) + 1}, column ${(at % columns) + 1}:`;
     };
-    const shown = (word) => page.waitForFunction((most) => document.querySelector("#number-overlay").ariaLabel.startsWith(most), most(word));
+    const waitForWord = (word) => page.waitForFunction((most) => document.querySelector("#number-overlay").ariaLabel.startsWith(most), most(word));
     const all = await picture(page, "#number-overlay"), parts = page.locator("#number-words .word");
     await parts.nth(1).hover();
-    await shown(words[1]);
+    await waitForWord(words[1]);
     assert.notEqual(await picture(page, "#number-overlay"), all);
     assert.equal(await page.locator("#number-words .lit").textContent(), words[1].text.trim());
     await page.mouse.move(0, 0);
     await page.waitForFunction(() => !document.querySelector("#number-words .lit"));
     assert.equal(await picture(page, "#number-overlay"), all);
     await parts.first().focus();
-    await shown(words[0]);
+    await waitForWord(words[0]);
     await page.keyboard.press("ArrowRight");
-    await shown(words[1]);
+    await waitForWord(words[1]);
     assert.match(await page.locator("#number .looks").textContent(), /^(“.*” looks mostly at|It looks a little everywhere)/);
     await parts.nth(1).evaluate((part) => part.blur());
   });
@@ -98,17 +98,17 @@ describe("the tab that writes a number", { skip }, () => {
   test("undo, redo and clear, by buttons and keys", async () => {
     const ink = () => painted(page, "#number-pad"), full = await ink();
     await page.keyboard.press("Control+z");
-    await written(page);
+    await finalText(page);
     assert.ok((await ink()) < full);
     await page.locator("#number-redo").click();
-    await written(page);
+    await finalText(page);
     assert.equal(await ink(), full);
     await clear();
     await page.waitForFunction(() => !document.querySelector("#number-words .word"));
     assert.equal(await ink(), 0);
-    assert.equal(await said(), "Cleared");
+    assert.equal(await announcement(), "Cleared");
     await page.keyboard.press("Control+z");
-    await written(page);
+    await finalText(page);
     assert.equal(await ink(), full);
   });
 
@@ -117,26 +117,26 @@ describe("the tab that writes a number", { skip }, () => {
     await ink(page, [[[10, 20], [20, 80], [30, 20], [40, 80], [50, 20], [60, 80], [70, 20], [80, 80], [90, 20]]], { on: "#number-pad" });
     await page.locator("#number .sure", { hasText: "no number it knows" }).waitFor();
     assert.equal((await read(await strokesOn(page), "de")).text, "?");
-    assert.deepEqual([await page.locator("#number-words").textContent(), await said()], ["?", "Sees no number"]);
+    assert.deepEqual([await page.locator("#number-words").textContent(), await announcement()], ["?", "Sees no number"]);
     await clear();
     await page.waitForFunction(() => document.querySelector("#number-words").textContent === "");
     for (const _ of "abc") await page.keyboard.press("Control+z");
-    await written(page);
+    await finalText(page);
   });
 
   test("the words can be copied, and a link opens the number and its language on another's page", async () => {
-    const text = await written(page), drawn = await strokesOn(page);
+    const text = await finalText(page), strokes = await strokesOn(page);
     assert.equal(await copied(page, () => page.locator("#number-copy").click()), text);
     const link = await copied(page, () => page.locator("#number-share").click());
     const other = await browser.visit({ address: link, ready: false });
-    assert.equal(await written(other.page), text);
+    assert.equal(await finalText(other.page), text);
     assert.equal(await other.page.locator("#number input:checked").getAttribute("value"), "de");
-    assert.deepEqual(await strokesOn(other.page), drawn);
+    assert.deepEqual(await strokesOn(other.page), strokes);
     assert.equal(new URL(other.page.url()).hash, "#number=de", "the address keeps the language and not the drawing");
   });
 
   test("where the browser does not let the page copy, the words are selected", async () => {
-    const text = await written(page);
+    const text = await finalText(page);
     await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: undefined, configurable: true })); // as over http
     await page.locator("#number-copy").click();
     await page.locator("#number-status", { hasText: "The text is selected" }).waitFor();
@@ -186,6 +186,6 @@ describe("the tab that writes a number", { skip }, () => {
     await other.page.locator("#number-status.failed", { hasText: "The model did not load: the server answered 503" }).waitFor();
     await other.page.unroute(/numbers[^/]*\.safetensors$/);
     await other.page.locator("#number-retry").click();
-    assert.equal(await written(other.page), (await read(OPENING, "zh")).text);
+    assert.equal(await finalText(other.page), (await read(OPENING, "zh")).text);
   });
 });

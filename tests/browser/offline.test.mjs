@@ -17,7 +17,7 @@ async function random(page) {
   await page.locator("#own-pixels option").first().waitFor({ state: "attached" });
   await page.click("#own-random");
 }
-const looked = (page) => page.locator("#own-facts", { hasText: "ms a photo" }).waitFor();
+const photoTime = (page) => page.locator("#own-facts", { hasText: "ms a photo" }).waitFor();
 
 describe("a page that was loaded once", { skip }, () => {
   const here = withBrowser({ at: AT });
@@ -33,7 +33,7 @@ describe("a page that was loaded once", { skip }, () => {
     const opensOwn = async () => {
       await page.click("#tab-own");
       await random(page);
-      await looked(page);
+      await photoTime(page);
     };
     here.host.rule = () => DOWN;
     await reads("1"); // in the page's first load
@@ -96,7 +96,7 @@ describe("a page on a static host", { skip }, () => {
     await page.waitForFunction(() => crossOriginIsolated);
     assert.ok(await page.locator("#own").isVisible());
     await random(page);
-    await looked(page);
+    await photoTime(page);
     const cores = await page.evaluate(() => navigator.hardwareConcurrency);
     if (cores > 1) assert.match(await page.locator("#own-facts").textContent(), /\d threads\)/);
     await page.click("#tab-draw");
@@ -176,7 +176,7 @@ describe("a newer build of the page", { skip }, () => {
       const { installing, waiting, active } = await navigator.serviceWorker.getRegistration();
       return !installing && !waiting && active?.state === "activated";
     });
-  const kept = (page, count) => until(page, async (count) => (await caches.keys()).length === count, count);
+  const cacheCount = (page, count) => until(page, async (count) => (await caches.keys()).length === count, count);
 
   test("a newer build replaces the older one in the store, but not while a page of the older one is open", async () => {
     const { page: old } = await browser.visit({ address: host.address, stores: true });
@@ -187,7 +187,7 @@ describe("a newer build of the page", { skip }, () => {
     await now.emulateMedia({ reducedMotion: "reduce" });
     await now.goto(host.address);
     await ready(now);
-    await kept(now, 2);
+    await cacheCount(now, 2);
     await active(now);
     await now.reload();
     await ready(now);
@@ -195,11 +195,11 @@ describe("a newer build of the page", { skip }, () => {
     await old.evaluate(() => sessionStorage.setItem("vitrine-isolating", "yes")); // no reload
     await old.click("#tab-own");
     await random(old);
-    await looked(old);
+    await photoTime(old);
     await old.close();
     await now.reload();
     await ready(now);
-    await kept(now, 1);
+    await cacheCount(now, 1);
     assert.ok(!(await builds(now)).includes(before));
     host.rule = () => DOWN;
     await now.reload();
@@ -227,7 +227,7 @@ describe("a failure of the line", { skip }, () => {
   const here = withBrowser({});
   const visit = (options) => here.visit({ excused: /Failed to load/, ...options });
 
-  const told = async (status) => {
+  const lineError = async (status) => {
     await status.locator("button", { hasText: "Retry" }).waitFor();
     const text = await status.textContent();
     assert.match(text, /check the connection, then Retry/);
@@ -239,17 +239,17 @@ describe("a failure of the line", { skip }, () => {
     for (const again of ["#tab-own", "#own-retry"]) {
       here.host.rule = () => undefined;
       const { page, close } = await visit();
-      let asked = 0;
-      here.host.rule = () => (asked++, DOWN);
+      let requests = 0;
+      here.host.rule = () => (requests++, DOWN);
       await page.click("#tab-own");
       const status = page.locator("#own-status");
-      await told(status);
-      const before = asked;
+      await lineError(status);
+      const before = requests;
       const retry = await page.$("#own-retry");
       await retry.click(); // still down
       await page.waitForFunction((button) => !button.isConnected, retry); // the failure is told anew
-      assert.ok(asked > before, "Retry asked for nothing");
-      await told(status);
+      assert.ok(requests > before, "Retry asked for nothing");
+      await lineError(status);
       here.host.rule = () => undefined;
       if (again === "#tab-own") await page.click("#tab-draw");
       await page.click(again);
@@ -263,11 +263,11 @@ describe("a failure of the line", { skip }, () => {
     let rule = DOWN;
     here.host.rule = (path) => (isModel(path) ? rule : undefined);
     const { page } = await visit({ ready: false });
-    assert.match(await told(page.locator("#status")), /broke off/);
+    assert.match(await lineError(page.locator("#status")), /broke off/);
     rule = 503;
     await page.click("#retry");
     await page.locator("#status", { hasText: "503" }).waitFor();
-    assert.match(await told(page.locator("#status")), /503/);
+    assert.match(await lineError(page.locator("#status")), /503/);
     rule = undefined;
     await page.click("#retry");
     await ready(page);
@@ -282,7 +282,7 @@ describe("a failure of the line", { skip }, () => {
     here.host.rule = () => DOWN;
     const files = [{ name: "model.pt", mimeType: "", buffer: Buffer.from([80, 75, 3, 4, ...Array(60).fill(0)]) }];
     await page.setInputFiles("#own-files-input", files);
-    await told(page.locator("#own-status"));
+    await lineError(page.locator("#own-status"));
     here.host.rule = () => undefined;
     await page.click("#own-retry");
     await page.locator("#own-status", { hasText: "cannot be read" }).filter({ hasNotText: "connection" }).waitFor();

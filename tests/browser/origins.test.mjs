@@ -35,7 +35,7 @@ const PAGES = {
   "/no-blobs": policy("worker-src 'self'"),
 };
 /** Files that are not in the repository, by path. */
-const made = new Map();
+const extraFiles = new Map();
 /** The path of code without other files beside it. */
 const BARE = "/bare/vit.js";
 
@@ -50,7 +50,7 @@ async function answer({ url }, response) {
   }
   // A server of a single-page app answers unknown paths with its page; another server says 404.
   const missing = pathname.startsWith("/page/") ? 200 : 404;
-  const body = made.get(pathname) ?? (await readFile(new URL(`.${pathname}`, root)).catch(() => undefined));
+  const body = extraFiles.get(pathname) ?? (await readFile(new URL(`.${pathname}`, root)).catch(() => undefined));
   const type = body ? typeOf(pathname) : "text/html";
   if (body && searchParams.has("packed")) {
     const packed = gzipSync(body);
@@ -64,7 +64,7 @@ before(async () => {
   if (skip) return;
   home = await openServer(answer);
   cdn = await openServer(answer);
-  made.set(BARE, await readFile(new URL("dist/vit.js", root)));
+  extraFiles.set(BARE, await readFile(new URL("dist/vit.js", root)));
   browser = await launch();
 });
 
@@ -109,22 +109,22 @@ async function run({ code, options, model, image }) {
 }
 
 /** Runs `work` in a new page of its own, after the classic `script`. */
-async function inPage(work, given, script) {
+async function inPage(work, argument, script) {
   const page = await browser.newPage();
   try {
     await page.goto(home.address);
     if (script) await page.addScriptTag({ url: home.address + script });
-    return await page.evaluate(work, given);
+    return await page.evaluate(work, argument);
   } finally {
     await page.close();
   }
 }
 
 /** Checks that the logits are PyTorch's and that `wanted` threads ran, or all cores if fewer. */
-function right({ error, logits, threads, warned, cores }, wanted = 1) {
+function right({ error, logits, threads, warned, cores }, expectedThreads = 1) {
   assert.equal(error, undefined);
   assert.deepEqual(warned, []);
-  assert.equal(threads, Math.min(wanted, cores));
+  assert.equal(threads, Math.min(expectedThreads, cores));
   const most = Math.max(...want.map(Math.abs));
   logits.forEach((value, at) => assert.ok(Math.abs(value - want[at]) < 1e-4 * most, `${at}: ${value}`));
 }
@@ -184,17 +184,17 @@ const BROKEN = {
   "an HTML page": [{ wasm: { worker: "/page/worker.js" } }, {}, /page\/worker\.js.*is it a script\?.*copy them along/],
   "no file of another origin": [{ elsewhere: "/none/worker.js" }, {}, /none\/worker\.js.*is it a script\?/],
 };
-for (const [what, [given, where, said]] of Object.entries(BROKEN)) {
+for (const [what, [change, where, pattern]] of Object.entries(BROKEN)) {
   test(`${what} in place of a worker is an error that says what to do, and one thread runs`, { skip }, async () => {
-    const { cdn: fromCdn, elsewhere, ...options } = given;
+    const { cdn: fromCdn, elsewhere, ...options } = change;
     if (elsewhere) options.wasm = { worker: cdn.address + elsewhere };
     const at = { ...where, ...(fromCdn && { code: `${cdn.address}/dist/vit.js` }) };
     const { error } = await attempt({ ...options, worker: true }, at);
     assert.match(error, /^worker_lost: /);
-    assert.match(error, said);
+    assert.match(error, pattern);
     const alone = await attempt({ ...options, threads: 2 }, at);
     assert.equal(alone.threads, 1);
-    assert.match(alone.warned.join(), said);
+    assert.match(alone.warned.join(), pattern);
   });
 }
 
@@ -206,12 +206,12 @@ const LACKING = {
     { prepare: (page) => page.addInitScript(() => (WebAssembly.validate = () => false)) },
   ],
 };
-for (const [name, [said, where]] of Object.entries(LACKING)) {
+for (const [name, [pattern, where]] of Object.entries(LACKING)) {
   test(`an isolated page without ${name} has one thread, and a warning says why`, { skip }, async () => {
     const { error, threads, warned, variant } = await attempt({ threads: 2 }, { lacks: [name], ...where });
     assert.equal(error, undefined);
     assert.equal(threads, 1);
-    assert.match(warned.join("\n"), said);
+    assert.match(warned.join("\n"), pattern);
     if (name === "SIMD") assert.equal(variant, "scalar");
   });
 }
@@ -228,8 +228,8 @@ const engine = (share) => (page) =>
     performance.now = () => time;
     const { Instance } = WebAssembly;
     WebAssembly.Instance = new Proxy(Instance, {
-      construct(_, given) {
-        const { exports } = new Instance(...given);
+      construct(_, args) {
+        const { exports } = new Instance(...args);
         if (!exports.tile) return { exports };
         const tile = (fused) => (time += fused ? 0.01 * share : 0.01);
         return { exports: { check: () => 2, tile, tile_int8: () => (time += 0.01) } };
@@ -259,10 +259,10 @@ test("a build that does not load is replaced by another build", { skip }, async 
     await engine(share)(page);
     for (const name of names) await page.route(`**/vit.${name}.wasm`, (route) => route.abort());
   };
-  for (const [share, lost, left] of [[0.5, "relaxed", "simd128"], [3, "simd128", "relaxed"]]) {
-    const got = await attempt({}, { prepare: without(share, lost) });
+  for (const [share, missingBuild, variant] of [[0.5, "relaxed", "simd128"], [3, "simd128", "relaxed"]]) {
+    const got = await attempt({}, { prepare: without(share, missingBuild) });
     right(got);
-    assert.equal(got.variant, left);
+    assert.equal(got.variant, variant);
   }
   const { error } = await attempt({}, { prepare: without(0.5, "relaxed", "simd128", "scalar") });
   assert.match(error, /^network: .*vit\.relaxed\.wasm.*; its files .*copy them along/);
@@ -278,7 +278,7 @@ test("the error of a missing module, or of HTML in its place, says which files b
 test("a bundle as a classic script says that it needs the option wasm, and runs with it", { skip }, async () => {
   const bundle = await rolldown({ input: fileURLToPath(new URL("dist/vit.js", root)), platform: "browser", onLog() {} });
   const { output } = await bundle.generate({ format: "iife", name: "vitrine", codeSplitting: false });
-  made.set("/vitrine.js", Buffer.from(output[0].code));
+  extraFiles.set("/vitrine.js", Buffer.from(output[0].code));
   const classic = (options) => inPage(run, { options, model: MODEL, image: [...image] }, "/vitrine.js");
   for (const way of [{}, { worker: true }]) {
     assert.match((await classic(way)).error, /^bad_option: wasm: .*without import\.meta\.url.*wasm: "\/vitrine\/"/);
@@ -301,7 +301,7 @@ test("code whose files have addresses without an origin runs and trains, in work
   for (const name of ["vit", "train"]) {
     const code = pathOnly(String(await readFile(new URL(`dist/${name}.js`, root))));
     assert.ok(code.split('pathOnly("/dist').length > 5);
-    made.set(`/paths/${name}.js`, code);
+    extraFiles.set(`/paths/${name}.js`, code);
   }
   const code = `${home.address}/paths/vit.js`;
   for (const way of [{}, ...WAYS]) right(await attempt(way, { code }), way.threads);
@@ -335,7 +335,7 @@ test("weights of another origin may be packed, though the page sees only the pac
 });
 
 test("a sandboxed frame, which has no origin, runs a worker", { skip }, async () => {
-  const said = await inPage(({ address, model }) => new Promise((resolve) => {
+  const message = await inPage(({ address, model }) => new Promise((resolve) => {
     addEventListener("message", ({ data }) => resolve(data));
     const frame = Object.assign(document.createElement("iframe"), { sandbox: "allow-scripts" });
     frame.srcdoc = `<script type="module">
@@ -349,12 +349,12 @@ test("a sandboxed frame, which has no origin, runs a worker", { skip }, async ()
     </script>`;
     document.body.append(frame);
   }), { address: home.address, model: MODEL });
-  assert.deepEqual(said, ["null", 10, "worker_lost"]);
+  assert.deepEqual(message, ["null", 10, "worker_lost"]);
 });
 
 test("a service worker loads everything with vitrine/all, and without it the error says so", { skip }, async () => {
   for (const [name, entry] of [["/sw-all.js", "all"], ["/sw-bare.js", "vit"]]) {
-    made.set(name, `import { Vit } from "/dist/${entry}.js";
+    extraFiles.set(name, `import { Vit } from "/dist/${entry}.js";
       onmessage = async ({ data, ports: [port] }) => port.postMessage(
         await Vit.load(data).then(({ family }) => family, ({ code, message }) => code + ": " + message));`);
   }
@@ -365,13 +365,13 @@ test("a service worker loads everything with vitrine/all, and without it the err
     const ask = (script, sources) => page.evaluate(async ({ script, sources }) => {
       const registration = await navigator.serviceWorker.register(script, { type: "module", scope: script });
       const worker = registration.installing ?? registration.waiting ?? registration.active;
-      const said = [];
+      const replies = [];
       for (const source of sources) {
         const { port1, port2 } = new MessageChannel();
         worker.postMessage(source, [port2]);
-        said.push(await new Promise((resolve) => (port1.onmessage = ({ data }) => resolve(data))));
+        replies.push(await new Promise((resolve) => (port1.onmessage = ({ data }) => resolve(data))));
       }
-      return said;
+      return replies;
     }, { script, sources });
     const config = { model_type: "vit", num_attention_heads: 2, hidden_act: "gelu", layer_norm_eps: 1e-12 };
     const sources = [
@@ -389,7 +389,7 @@ test("a service worker loads everything with vitrine/all, and without it the err
 });
 
 test("objects of a frame's realm are taken as the page's own", { skip }, async () => {
-  const said = await inPage(async (model) => {
+  const classCounts = await inPage(async (model) => {
     const { Vit } = await import("/dist/vit.js");
     const frame = document.body.appendChild(document.createElement("iframe")).contentWindow;
     const bytes = await (await fetch(model)).arrayBuffer();
@@ -404,12 +404,12 @@ test("objects of a frame's realm are taken as the page's own", { skip }, async (
       URL: new frame.URL(model, location), Request: new frame.Request(model), list: frame.Array.of(file),
       FileList: transfer.files,
     };
-    const said = {};
+    const classCounts = {};
     for (const [name, source] of Object.entries(sources)) {
-      said[name] = await Vit.load(source, { wasm: module, signal })
+      classCounts[name] = await Vit.load(source, { wasm: module, signal })
         .then((vit) => vit.classify(image, { signal })).then(({ classes }) => classes.length, String);
     }
-    return said;
+    return classCounts;
   }, MODEL);
-  for (const [name, classes] of Object.entries(said)) assert.equal(classes, 10, name);
+  for (const [name, classes] of Object.entries(classCounts)) assert.equal(classes, 10, name);
 });

@@ -49,7 +49,7 @@ describe("attention on the page", { skip }, () => {
   test("the patch under the pointer is the patch of the model's image that holds this ink", async () => {
     await choose("#map", "patch");
     const spot = await padSpots(page);
-    const seen = new Set();
+    const pictures = new Set();
     for (const corner of [
       [30, 18],
       [70, 18],
@@ -57,7 +57,7 @@ describe("attention on the page", { skip }, () => {
     ]) {
       await page.mouse.move(...spot(corner));
       await settled(page);
-      seen.add(await picture(page, "#overlay"));
+      pictures.add(await picture(page, "#overlay"));
       const words = await page.locator("#explanation").textContent();
       const [row, col] = words
         .match(/row (\d+), column (\d+)/)
@@ -69,7 +69,7 @@ describe("attention on the page", { skip }, () => {
         for (let x = 0; x < 4; x++) mass += ink[(row * 4 + y) * 28 + col * 4 + x];
       assert.ok(mass > 1, `patch ${row}, ${col} under ${corner} holds ${mass} of ink`);
     }
-    assert.equal(seen.size, 3);
+    assert.equal(pictures.size, 3);
     await choose("#map", "class");
   });
 
@@ -99,12 +99,12 @@ describe("attention on the page", { skip }, () => {
     await choose("#layer", "4");
     const alphas = await page.locator("#overlay").evaluate((canvas) => {
       const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-      const seen = new Map();
+      const counts = new Map();
       for (let i = 0; i < data.length; i += 4) {
         const colour = data.subarray(i, i + 4).join();
-        seen.set(colour, (seen.get(colour) ?? 0) + 1);
+        counts.set(colour, (counts.get(colour) ?? 0) + 1);
       }
-      return [...seen].filter(([, count]) => count > 400).map(([colour]) => colour.split(",").map(Number));
+      return [...counts].filter(([, count]) => count > 400).map(([colour]) => colour.split(",").map(Number));
     });
     assert.ok(alphas.some(([r, g, b, a]) => a === 255 && Math.hypot(r - 197, g - 51, b - 26) < 3), "the hottest");
     assert.ok(alphas.some(([, , , a]) => a > 0 && a < 40), "and a faint one");
@@ -112,16 +112,16 @@ describe("attention on the page", { skip }, () => {
   });
 
   test("one sentence says in words where it looks, of the map that is shown", async () => {
-    const said = () => page.locator("#looks").textContent();
+    const looksText = () => page.locator("#looks").textContent();
     for (const layer of ["4", "3"]) {
       await choose("#layer", layer);
-      const text = await said();
+      const text = await looksText();
       assert.match(text, /^It looks (mostly at the .+: \S+ (patch )?of 49|\w+ little everywhere)/, text);
       const [, patches, share] = /: (\d+) of 49 patches hold (\d+)\s%/.exec(text) ?? [];
       if (patches) assert.ok(patches >= 2 && share > 0 && share <= 100, text);
     }
     await choose("#map", "patch");
-    assert.match(await said(), /^The chosen patch looks mostly|^It looks a little/);
+    assert.match(await looksText(), /^The chosen patch looks mostly|^It looks a little/);
     await choose("#map", "class");
   });
 
@@ -142,7 +142,7 @@ describe("attention on the page", { skip }, () => {
       const cells = Array.from({ length: data.length / 4 }, (_, i) => [...data.subarray(4 * i, 4 * i + 4)]);
       return cells.reduce((most, one) => (one[3] > most[3] || (one[3] === most[3] && one[1] < most[1]) ? one : most));
     });
-    const seen = await page.locator("#overlay").evaluate((canvas, [r, g, b, a]) => {
+    const pixelCount = await page.locator("#overlay").evaluate((canvas, [r, g, b, a]) => {
       const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
       let count = 0;
       for (let i = 0; i < data.length; i += 4) {
@@ -151,7 +151,7 @@ describe("attention on the page", { skip }, () => {
       }
       return count;
     }, cell);
-    assert.ok(seen > 100, `${seen} pixels of ${cell}`);
+    assert.ok(pixelCount > 100, `${pixelCount} pixels of ${cell}`);
     const first = page.getByRole("button", { name: "Layer 1, head 1" });
     assert.deepEqual(await first.evaluate(({ dataset }) => ({ ...dataset })), { layer: "1", head: "1" });
   });

@@ -12,21 +12,21 @@ export async function openTab(browser, options) {
 
 /** Drops files on the page or pastes them, by the events of a browser. */
 export async function hand(page, event, files) {
-  const sent = files.map(({ name, mimeType, buffer }) => [name, mimeType, buffer.toString("base64")]);
+  const entries = files.map(({ name, mimeType, buffer }) => [name, mimeType, buffer.toString("base64")]);
   await page.evaluate(
-    async ([event, sent]) => {
+    async ([event, entries]) => {
       const data = new DataTransfer();
-      for (const [name, type, base64] of sent) {
+      for (const [name, type, base64] of entries) {
         const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
         data.items.add(new File([bytes], name, { type }));
       }
       const options = { bubbles: true, cancelable: true };
-      const told = event === "paste" ? new ClipboardEvent(event, options) : new DragEvent(event, options);
+      const transferEvent = event === "paste" ? new ClipboardEvent(event, options) : new DragEvent(event, options);
       // In Firefox the event's constructor takes no files to paste.
-      Object.defineProperty(told, event === "paste" ? "clipboardData" : "dataTransfer", { value: data });
-      document.body.dispatchEvent(told);
+      Object.defineProperty(transferEvent, event === "paste" ? "clipboardData" : "dataTransfer", { value: data });
+      document.body.dispatchEvent(transferEvent);
     },
-    [event, sent],
+    [event, entries],
   );
 }
 

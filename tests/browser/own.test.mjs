@@ -7,7 +7,7 @@ import { Vit } from "../../dist/vit.js";
 import { joinFile, splitFile } from "../../web/base/safetensors.mjs";
 import { pageFolder } from "../../web/scripts/build.mjs";
 import { serve } from "../../web/scripts/serve.mjs";
-import { CHECKPOINT, family, json, made, PHOTO, pixels, SIDE } from "./checkpoint.mjs";
+import { CHECKPOINT, checkpointOf, family, json, PHOTO, pixels, SIDE } from "./checkpoint.mjs";
 import { name } from "./browsers.mjs";
 import { gate, painted, picture, skip, withBrowser } from "./harness.mjs";
 import { classes, dragging, hand, onDisk, openTab, ready } from "./own.mjs";
@@ -59,9 +59,9 @@ describe("the tab for one's own ViT", { skip }, () => {
       await page.setInputFiles("#own-files-input", files);
       if (problem_type === "regression") await page.setInputFiles("#own-photo-input", PHOTO);
       await page.waitForFunction((p) => Math.abs(document.querySelector("#own-classes li")?.dataset.p - p) < 1e-5, want.classes[0].p);
-      const shown = await page.locator("#own-classes li span").allTextContents();
+      const texts = await page.locator("#own-classes li span").allTextContents();
       const text = problem_type === "regression" ? (p) => p.toFixed(4) : (p) => `${(100 * p).toFixed(1)}%`;
-      assert.deepEqual(shown.map((share) => share.replaceAll(/\s/g, "")), want.classes.map(({ p }) => text(p)));
+      assert.deepEqual(texts.map((share) => share.replaceAll(/\s/g, "")), want.classes.map(({ p }) => text(p)));
     }
   });
 
@@ -77,30 +77,30 @@ describe("the tab for one's own ViT", { skip }, () => {
     got.forEach(({ p }, index) => assert.ok(Math.abs(p - objects[index].p) < 1e-5, `${p}`));
     await ready(page);
     assert.equal(await page.locator("#own-caption").textContent(), "The model is untrained: it only guesses");
-    const shown = async (sentence) => {
+    const overlayAfter = async (sentence) => {
       await page.waitForFunction((start) => document.querySelector("#own-explanation").textContent.startsWith(start), sentence);
       return picture(page, "#own-overlay");
     };
-    const plain = await shown("Attention of the class token");
+    const plain = await overlayAfter("Attention of the class token");
     const buttons = page.locator("#own-classes button");
     await buttons.nth(1).focus();
-    const focused = await shown(`Attention of the token that found “${objects[1].label}”`);
+    const focused = await overlayAfter(`Attention of the token that found “${objects[1].label}”`);
     assert.notEqual(focused, plain);
     await buttons.nth(1).blur();
-    assert.equal(await shown("Attention of the class token"), plain);
+    assert.equal(await overlayAfter("Attention of the class token"), plain);
     await buttons.nth(0).hover();
-    assert.notEqual(await shown(`Attention of the token that found “${objects[0].label}”`), focused);
+    assert.notEqual(await overlayAfter(`Attention of the token that found “${objects[0].label}”`), focused);
     await page.mouse.move(0, 0);
-    assert.equal(await shown("Attention of the class token"), plain);
+    assert.equal(await overlayAfter("Attention of the class token"), plain);
   });
 
   test("a button that is pressed before the tab's code is there acts when it is", async () => {
-    const { open, opened: released } = gate(), asked = gate();
-    const before = (page) => page.route(/assets\/main-/, async (route) => (asked.open(), await released, route.continue()));
+    const { open, opened: release } = gate(), request = gate();
+    const before = (page) => page.route(/assets\/main-/, async (route) => (request.open(), await release, route.continue()));
     const { page } = await browser.visit({ before });
     await page.click("#tab-own");
     await page.click("#own-random");
-    await asked.opened;
+    await request.opened;
     assert.equal(await page.locator("#own-classes li").count(), 0, "its code is not there yet");
     open();
     assert.equal((await classes(page)).length, 5);
@@ -114,11 +114,11 @@ describe("the tab for one's own ViT", { skip }, () => {
     assert.ok(read.every(({ p }, index) => p > 0 && p <= (read[index - 1]?.p ?? 1)));
     await ready(page);
     assert.equal(await page.locator("#own-maps button").count(), 16);
-    const seen = [await picture(page, "#own-overlay")];
+    const pictures = [await picture(page, "#own-overlay")];
     const changed = async (what) => {
-      await page.waitForFunction((seen) => !seen.includes(document.querySelector("#own-overlay").toDataURL()), seen)
+      await page.waitForFunction((pictures) => !pictures.includes(document.querySelector("#own-overlay").toDataURL()), pictures)
         .catch(() => assert.fail(`${what}: an overlay that was there before`));
-      seen.push(await picture(page, "#own-overlay"));
+      pictures.push(await picture(page, "#own-overlay"));
     };
     await page.selectOption("#own-layer", "1");
     await changed("layer");
@@ -177,27 +177,27 @@ describe("the tab for one's own ViT", { skip }, () => {
     const { page } = await opened();
     await page.setInputFiles("#own-files-input", CHECKPOINT);
     await page.setInputFiles("#own-photo-input", PHOTO);
-    const good = await classes(page);
+    const answer = await classes(page);
     const status = page.locator("#own-status.failed");
-    const told = async (files, words, input = "#own-files-input") => {
+    const refuses = async (files, words, input = "#own-files-input") => {
       if (input) await page.setInputFiles(input, files);
       else await hand(page, "drop", files);
       await status.filter({ hasText: words }).waitFor();
-      assert.deepEqual(await classes(page), good);
+      assert.deepEqual(await classes(page), answer);
     };
     const [weights, ...configs] = CHECKPOINT;
-    const cut = { ...weights, buffer: weights.buffer.subarray(0, 3000) };
-    await told([cut, ...configs], /cannot be read: .*truncated\?/);
+    const truncated = { ...weights, buffer: weights.buffer.subarray(0, 3000) };
+    await refuses([truncated, ...configs], /cannot be read: .*truncated\?/);
     const bin = { name: "pytorch_model.bin", mimeType: "", buffer: Buffer.from("PK\x03\x04 and no more") };
-    await told([bin], /cannot be read: .*is the file whole\?/, null);
+    await refuses([bin], /cannot be read: .*is the file whole\?/, null);
     const onnx = { name: "model.onnx", mimeType: "", buffer: Buffer.alloc(9) };
-    await told([onnx], /\.pth file or a picture, got model\.onnx/, null);
+    await refuses([onnx], /\.pth file or a picture, got model\.onnx/, null);
     const resnet = { ...weights, buffer: otherModel(weights.buffer) };
-    await told([resnet], /cannot be read/);
+    await refuses([resnet], /cannot be read/);
     const text = { name: "photo.png", mimeType: "image/png", buffer: Buffer.from("no picture") };
-    await told([text], /photo\.png: expected a picture/, "#own-photo-input");
+    await refuses([text], /photo\.png: expected a picture/, "#own-photo-input");
     const heic = { name: "IMG_1.HEIC", mimeType: "", buffer: Buffer.from("\0\0\0\x18ftypheic\0\0\0\0mif1heic", "latin1") };
-    await told([heic], /IMG_1\.HEIC: expected a picture .*a HEIC photo: convert it to JPEG/, null);
+    await refuses([heic], /IMG_1\.HEIC: expected a picture .*a HEIC photo: convert it to JPEG/, null);
   });
 
   test("the drop target is dashed and lights up while files are dragged over the page", { skip: noDrag }, async (t) => {
@@ -230,20 +230,20 @@ describe("the tab for one's own ViT", { skip }, () => {
   test("the drop target opens the file chooser by keyboard and by tap, on a phone too", async () => {
     const { page } = await opened({ isMobile: true, hasTouch: true, viewport: { width: 360, height: 740 } });
     page.on("filechooser", () => {}); // lets Playwright take the file choosers from here on
-    const chosen = async (act) => (await Promise.all([page.waitForEvent("filechooser"), act()]))[0];
+    const chooserAfter = async (act) => (await Promise.all([page.waitForEvent("filechooser"), act()]))[0];
     await page.focus("#own-camera");
     await page.keyboard.press("Tab");
     await page.keyboard.press("Tab"); // past the example's button
     const drop = page.locator(".checkpoint .drop");
     assert.equal(await page.evaluate(() => document.activeElement.id), "own-files-input");
     assert.equal(await drop.evaluate((label) => getComputedStyle(label).outlineStyle), "solid");
-    const byKey = await chosen(() => page.keyboard.press("Enter"));
+    const byKey = await chooserAfter(() => page.keyboard.press("Enter"));
     assert.ok(byKey.isMultiple());
     await byKey.setFiles(CHECKPOINT);
     await page.locator("#own-facts", { hasText: "2 heads" }).waitFor();
     const box = await drop.boundingBox();
     assert.ok(box.height >= 44 && box.width >= 200, JSON.stringify(box));
-    await (await chosen(() => drop.click())).setFiles(PHOTO); // the same input takes photos
+    await (await chooserAfter(() => drop.click())).setFiles(PHOTO); // the same input takes photos
     assert.match((await classes(page))[0].label, /^class [a-g]$/);
   });
 
@@ -288,7 +288,7 @@ describe("the tab for one's own ViT", { skip }, () => {
 
   test("a model with too much attention to keep shows one layer at a time", async () => {
     const { page } = await opened();
-    await page.setInputFiles("#own-files-input", [{ name: "wide.safetensors", mimeType: "", buffer: finelyCut }]);
+    await page.setInputFiles("#own-files-input", [{ name: "wide.safetensors", mimeType: "", buffer: LARGE }]);
     await page.setInputFiles("#own-photo-input", PHOTO);
     await ready(page);
     assert.ok(await page.locator("#own-map [value=rollout]").isDisabled());
@@ -316,7 +316,7 @@ describe("the tab for one's own ViT", { skip }, () => {
 
   test("overlapping patches have as many rows on the page as in the model", async () => {
     const { page } = await opened();
-    const buffer = made({ width: 16, depth: 1, classes: 3, patch: 8, stride: 4, side: 32, heads: 1 });
+    const buffer = checkpointOf({ width: 16, depth: 1, classes: 3, patch: 8, stride: 4, side: 32, heads: 1 });
     await page.setInputFiles("#own-files-input", [{ name: "overlapping.safetensors", mimeType: "", buffer }]);
     await page.setInputFiles("#own-photo-input", PHOTO);
     await ready(page);
@@ -328,16 +328,16 @@ describe("the tab for one's own ViT", { skip }, () => {
 
   test("a checkpoint that comes while our digits are on their way is read instead", async () => {
     const { page } = await opened();
-    const { open, opened: released } = gate(), asked = gate();
+    const { open, opened: release } = gate(), request = gate();
     const file = /digits-(?!int8|large|stem)[^/]*\.safetensors$/;
     await page.route(file, async (route) => {
-      asked.open();
-      await released;
+      request.open();
+      await release;
       await route.continue();
     });
     const answered = page.waitForResponse(file);
     await page.click("#own-digits");
-    await asked.opened;
+    await request.opened;
     await page.setInputFiles("#own-files-input", CHECKPOINT);
     await page.locator("#own-classes [data-label^=class]").first().waitFor();
     open();
@@ -401,7 +401,7 @@ describe("the tab for one's own ViT", { skip }, () => {
 });
 
 /** A model with 1,025 tokens, 16 heads and 5 layers: a photo's attention is 336 MB. */
-const finelyCut = made({ width: 32, depth: 5, classes: 2, patch: 4, side: 128, heads: 16 });
+const LARGE = checkpointOf({ width: 32, depth: 5, classes: 2, patch: 4, side: 128, heads: 16 });
 
 /** The file with its tensors named like those of a convolutional network. */
 function otherModel(bytes) {

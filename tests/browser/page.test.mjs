@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { unasked } from "./browsers.mjs";
+import { skipMedia } from "./browsers.mjs";
 import { pageFolder } from "../../web/scripts/build.mjs";
 import { serve } from "../../web/scripts/serve.mjs";
 import { DIGITS, draw, gate, ink, openCloser, painted, prediction, settled, skip, withBrowser } from "./harness.mjs";
@@ -23,10 +23,10 @@ describe("the page", { skip }, () => {
   }
 
   test("a whole visit logs no error, breaks no security policy and sends requests only to its own server", async () => {
-    const asked = [];
+    const requests = [];
     const { page } = await browser.visit({
       reducedMotion: "no-preference",
-      before: (page) => page.on("request", (request) => asked.push(request.url())),
+      before: (page) => page.on("request", (request) => requests.push(request.url())),
     });
     await draw(page, DIGITS[4], { moves: 2 });
     await openCloser(page);
@@ -36,7 +36,7 @@ describe("the page", { skip }, () => {
     await settled(page);
     await page.click("#clear");
     assert.deepEqual(
-      asked.filter((url) => !url.startsWith(browser.address)),
+      requests.filter((url) => !url.startsWith(browser.address)),
       [],
     );
   });
@@ -67,7 +67,7 @@ describe("the page", { skip }, () => {
     const { page } = await browser.visit();
     await settled(page);
     // Where the example cannot be told to stand still, it is read several times while it is written.
-    if (!unasked) assert.equal(await page.locator("#status").textContent(), "Ready", "the first prediction is not counted");
+    if (!skipMedia) assert.equal(await page.locator("#status").textContent(), "Ready", "the first prediction is not counted");
     await ink(page, DIGITS[1]);
     assert.match(await page.locator("#status").textContent(), /^\d+\.\d ms a drawing$/);
     await page.getByText("Look closer").click();
@@ -140,9 +140,9 @@ describe("the page", { skip }, () => {
     const address = `http://localhost:${server.address().port}/`;
     const { page } = await browser.visit({ address });
     assert.equal(await page.evaluate(() => crossOriginIsolated), true);
-    const said = (await fetch(address)).headers.get("content-security-policy");
+    const policy = (await fetch(address)).headers.get("content-security-policy");
     const meta = page.locator("meta[http-equiv=Content-Security-Policy]");
-    assert.deepEqual(await meta.evaluateAll((all) => all.map((one) => one.content)), [said]);
+    assert.deepEqual(await meta.evaluateAll((all) => all.map((one) => one.content)), [policy]);
     server.closeAllConnections();
     server.close();
   });

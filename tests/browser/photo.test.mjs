@@ -86,8 +86,8 @@ describe("a photo of a digit", { skip }, () => {
     for (const [side, at] of Object.entries({ left: 0, top: band, right: SIDE, bottom: SIDE - band }))
       assert.ok(Math.abs(photo[side] - at) < 1, `the photo's ${side}: ${photo[side]}, not ${at}`);
     const map = await boxOf(page, "#overlay");
-    const wanted = { left: placement.left, top: placement.top, right: placement.left + placement.width, bottom: placement.top + placement.height };
-    for (const [side, at] of Object.entries(wanted)) {
+    const sides = { left: placement.left, top: placement.top, right: placement.left + placement.width, bottom: placement.top + placement.height };
+    for (const [side, at] of Object.entries(sides)) {
       const place = at * scale + (side === "top" || side === "bottom" ? band : 0);
       assert.ok(Math.abs(map[side] - place) < 1.5, `the map's ${side}: ${map[side]}, not ${place}`);
     }
@@ -102,7 +102,7 @@ describe("a photo of a digit", { skip }, () => {
     const { page } = await browser.visit();
     const seven = await photoOf(page, DIGITS[7]), one = await photoOf(page, DIGITS[1]);
     await ink(page, DIGITS[3]);
-    const drawn = await picture(page, "#pad");
+    const padPicture = await picture(page, "#pad");
     await hand(page, "dragover", [seven.file]);
     const outline = () => page.locator("#draw .case").evaluate((pad) => getComputedStyle(pad).outlineStyle);
     assert.equal(await outline(), "dashed");
@@ -119,7 +119,7 @@ describe("a photo of a digit", { skip }, () => {
     await reads(page, "3");
     assert.equal(await page.locator("body.photo").count(), 0);
     await settled(page);
-    assert.equal(await picture(page, "#pad"), drawn);
+    assert.equal(await picture(page, "#pad"), padPicture);
     await page.click("#redo");
     await reads(page, "7");
     await page.click("#clear");
@@ -141,24 +141,24 @@ describe("a photo of a digit", { skip }, () => {
   test("that cannot be read is refused in words, and the drawing stays", async () => {
     const { page } = await browser.visit();
     await ink(page, DIGITS[4]);
-    const drawn = await picture(page, "#pad");
+    const padPicture = await picture(page, "#pad");
     const wide = await page.evaluate(async () => {
       const canvas = new OffscreenCanvas(32769, 1);
       canvas.getContext("2d").fillRect(0, 0, 9, 1);
       return [...new Uint8Array(await (await canvas.convertToBlob()).arrayBuffer())];
     });
-    const refused = [
+    const cases = [
       ["notes.txt", "text/plain", "a 7", /^Nothing to show: .*got notes\.txt$/],
       ["torn.png", "image/png", "\x89PNG\r\n\x1a\n", /^This photo cannot be read: torn\.png: .*image\/png$/],
       ["IMG_1.HEIC", "", "\0\0\0\x18ftypheic\0\0\0\0mif1heic", /IMG_1\.HEIC: .*HEIC photo: convert it to JPEG$/],
       ["wide.png", "image/png", Buffer.from(wide), /^This photo cannot be read: .*32769/],
     ];
-    for (const [name, mimeType, bytes, words] of refused) {
+    for (const [name, mimeType, bytes, words] of cases) {
       await hand(page, "drop", [{ name, mimeType, buffer: Buffer.from(bytes, "latin1") }]);
       await page.locator("#status", { hasText: words }).waitFor({ state: "attached" }); // it fades out
       await reads(page, "4");
       await settled(page);
-      assert.equal(await picture(page, "#pad"), drawn, name);
+      assert.equal(await picture(page, "#pad"), padPicture, name);
       assert.equal(await page.locator("#tab-draw").getAttribute("aria-selected"), "true");
     }
   });

@@ -108,11 +108,11 @@ describe("README", { skip }, () => {
         const { page: tab } = await open(preprocessor, ...(await page()));
         await tab.setInputFiles("input", WIDE);
         await tab.locator(answer).filter({ hasText: /^class [a-g]$/ }).waitFor();
-        const seen = await tab.waitForFunction(paintedBox).then((box) => box.jsonValue());
-        assert.equal(Math.round(seen.photo[0] / seen.photo[1]), 2, "the whole photo is shown");
-        assert.deepEqual(seen.canvas, seen.photo, "the canvas lies over it");
+        const boxes = await tab.waitForFunction(paintedBox).then((box) => box.jsonValue());
+        assert.equal(Math.round(boxes.photo[0] / boxes.photo[1]), 2, "the whole photo is shown");
+        assert.deepEqual(boxes.canvas, boxes.photo, "the canvas lies over it");
         [left, top, right, bottom].forEach((share, i) =>
-          assert.ok(Math.abs(seen.box[i] - share) < 0.02, `${seen.box} in place of ${[left, top, right, bottom]}`));
+          assert.ok(Math.abs(boxes.box[i] - share) < 0.02, `${boxes.box} in place of ${[left, top, right, bottom]}`));
         if (answer === "figcaption") await tab.evaluate(leaveEarly);
       });
     }

@@ -56,7 +56,7 @@ const choose = (page, name, value) =>
     input.value = value;
     for (const event of ["input", "change"]) input.dispatchEvent(new Event(event, { bubbles: true }));
   }, value);
-const chosen = (page, name) =>
+const valueOf = (page, name) =>
   page.locator(at(name)).evaluate((control) => {
     if (control.tagName === "BUTTON") return control.ariaPressed === "true" ? "on" : "off";
     const input = control.tagName === "FIELDSET" ? control.querySelector(":checked") : control;
@@ -68,9 +68,9 @@ const orderOn = async (page) => {
   while (await page.locator("#scramble-back").isDisabled()) await settled(page);
   return String.fromCharCode(...(await verdict.getAttribute("data-order")).split(" ").map((patch) => Number(patch) + (patch < 26 ? 65 : 71)));
 };
-const isChosen = async (page, name, value) => {
-  for (const end = Date.now() + 30_000; (await chosen(page, name)) !== value; await settled(page))
-    assert.ok(Date.now() < end, `${name} is ${await chosen(page, name)}, not ${value}`);
+const waitForValue = async (page, name, value) => {
+  for (const end = Date.now() + 30_000; (await valueOf(page, name)) !== value; await settled(page))
+    assert.ok(Date.now() < end, `${name} is ${await valueOf(page, name)}, not ${value}`);
 };
 
 describe("choices in the chapters", { skip }, () => {
@@ -89,7 +89,7 @@ describe("choices in the chapters", { skip }, () => {
       for (const [name, value] of Object.entries(choices)) {
         if (name === "moment") await page.waitForFunction(() => Number(document.querySelector("#strokes-time").max) > 3);
         await choose(page, name, value);
-        await isChosen(page, name, value);
+        await waitForValue(page, name, value);
       }
     }
     await openChapter(page, "positions", "#scramble");
@@ -108,7 +108,7 @@ describe("choices in the chapters", { skip }, () => {
     assert.deepEqual(set(await linkOf(other.page)), all, "passed on unseen");
     for (const [id, choices] of Object.entries(CHOICES)) {
       await reach(other.page, id, ...Object.keys(choices));
-      for (const [name, value] of Object.entries(choices)) await isChosen(other.page, name, value);
+      for (const [name, value] of Object.entries(choices)) await waitForValue(other.page, name, value);
     }
     assert.equal(await orderOn(other.page), order);
     assert.equal(await other.page.locator("#scramble-back").isEnabled(), true, "the patches are scrambled");
@@ -116,11 +116,11 @@ describe("choices in the chapters", { skip }, () => {
     assert.match(await other.page.locator(".effect").textContent(), /^Without block 1’s head 3 and block 2’s MLP/);
     assert.deepEqual(set(await linkOf(other.page)), all);
     await other.close();
-    const odd = await visit({ address: link.replace(/&set=.*/, "&set=mask.no-such~kind.7~step.900~x~.~class.-1~nothing.1~order.AAB") });
+    const invalid = await visit({ address: link.replace(/&set=.*/, "&set=mask.no-such~kind.7~step.900~x~.~class.-1~nothing.1~order.AAB") });
     for (const [id, name, value] of [["positions", "kind", "sincos2d"], ["masks", "mask", "full"], ["why", "class", "3"]]) {
-      await reach(odd.page, id, name);
-      await settled(odd.page);
-      await isChosen(odd.page, name, value);
+      await reach(invalid.page, id, name);
+      await settled(invalid.page);
+      await waitForValue(invalid.page, name, value);
     }
   });
 
@@ -135,22 +135,22 @@ describe("choices in the chapters", { skip }, () => {
     await page.selectOption("#language", "de");
     await page.locator("#learning", { hasText: "gelernt" }).waitFor();
     await reach(page, "learning", "live-two");
-    const kept = ["live-myvit", "live-width", "live-heads", "live-two"];
-    for (const name of kept) await isChosen(page, name, PANEL[name]);
-    await isChosen(page, "live-ours", "off");
-    await isChosen(page, "live-rate", "0.005"); // the preset's
+    const names = ["live-myvit", "live-width", "live-heads", "live-two"];
+    for (const name of names) await waitForValue(page, name, PANEL[name]);
+    await waitForValue(page, "live-ours", "off");
+    await waitForValue(page, "live-rate", "0.005"); // the preset's
     const link = await linkOf(page);
     await close();
 
-    const asked = [];
-    const other = await visit({ address: link, before: (page) => page.on("request", (request) => asked.push(request.url())) });
+    const requests = [];
+    const other = await visit({ address: link, before: (page) => page.on("request", (request) => requests.push(request.url())) });
     await toChapter(other.page, "learning");
     await other.page.locator("#train-it[open] #live-two").waitFor(); // a link's run is not folded
-    for (const name of kept) await isChosen(other.page, name, PANEL[name]);
-    await isChosen(other.page, "live-rate", "0.005");
+    for (const name of names) await waitForValue(other.page, name, PANEL[name]);
+    await waitForValue(other.page, "live-rate", "0.005");
     assert.equal(await other.page.locator("#learning-live .live-column").count(), 2);
-    assert.ok(asked.some((url) => /\/live-/.test(url)), asked.join(" "));
-    assert.deepEqual(asked.filter((url) => /mnist-digits|train/.test(url)), []);
+    assert.ok(requests.some((url) => /\/live-/.test(url)), requests.join(" "));
+    assert.deepEqual(requests.filter((url) => /mnist-digits|train/.test(url)), []);
   });
 
   test("a change of language keeps the choices in the chapters, and a link that is opened there changes its own", async () => {
@@ -164,13 +164,13 @@ describe("choices in the chapters", { skip }, () => {
     await page.selectOption("#language", "de");
     await page.locator("#masks-title").filter({ hasText: /Encoder, Decoder/ }).waitFor();
     await page.locator("#masks .lead").waitFor();
-    await isChosen(page, "mask", "cross");
+    await waitForValue(page, "mask", "cross");
     const { hash } = new URL(await linkOf(page));
     assert.match(hash, /&set=class\.5~mask\.cross$/);
     await page.evaluate((hash) => (location.hash = hash), hash.replace(/&set=.*/, "&set=mask.causal"));
-    await isChosen(page, "mask", "causal");
+    await waitForValue(page, "mask", "causal");
     assert.match(await linkOf(page), /&set=class\.5~mask\.causal$/);
     await reach(page, "why", "class");
-    await isChosen(page, "class", "5");
+    await waitForValue(page, "class", "5");
   });
 });

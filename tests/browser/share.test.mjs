@@ -40,7 +40,7 @@ describe("sharing and saving", { skip }, () => {
   test("a shared link shows the same drawing to another visitor, who may undo it", async () => {
     const first = await visit();
     await ink(first.page, DIGITS[4]);
-    const [drawn, answer] = [await picture(first.page, "#pad"), await prediction(first.page)];
+    const [padPicture, answer] = [await picture(first.page, "#pad"), await prediction(first.page)];
     const link = await linkOf(first.page);
     await first.close();
     assert.ok(link.length < 400, `${link.length} characters for a drawing of two strokes`);
@@ -49,7 +49,7 @@ describe("sharing and saving", { skip }, () => {
     await settled(page);
     await answers(page, answer);
     await page.locator(".wordmark").click(); // the keyboard's pen is not part of the drawing
-    assert.equal(await picture(page, "#pad"), drawn);
+    assert.equal(await picture(page, "#pad"), padPicture);
     assert.equal(new URL(page.url()).hash, "", "the next stroke makes it another drawing");
     await page.click("#undo");
     await settled(page);
@@ -81,13 +81,13 @@ describe("sharing and saving", { skip }, () => {
     assert.ok(await other.page.locator("#map").isVisible(), "what the link chose is in view");
     assert.equal(new URL(other.page.url()).hash, "#layers");
     await other.close();
-    const [odd, ...others] = ["&view=patch.9.mean.1.1&at=nothing", "&view=x&at=%00", "&view=patch.1.1.99.1"].map((end) => link.replace(/&.*/, "") + end);
-    const { page: last } = await visit({ address: odd });
+    const [invalid, ...others] = ["&view=patch.9.mean.1.1&at=nothing", "&view=x&at=%00", "&view=patch.1.1.99.1"].map((end) => link.replace(/&.*/, "") + end);
+    const { page: last } = await visit({ address: invalid });
     for (const next of [undefined, ...others]) {
       if (next) await last.evaluate((address) => (location.href = address), next);
       await settled(last);
       await answers(last, answer);
-      assert.equal(await last.inputValue("#map"), "class", next ?? odd);
+      assert.equal(await last.inputValue("#map"), "class", next ?? invalid);
     }
   });
 
@@ -324,16 +324,16 @@ describe("sharing and saving", { skip }, () => {
     await ink(page, DIGITS[3]);
     const { label, p } = await prediction(page);
     await page.click("#code");
-    const shown = await page.locator("#code-dialog code").textContent();
+    const code = await page.locator("#code-dialog code").textContent();
     const text = await copied(page, () => page.click("#copy"));
     await page.locator("#code-dialog [role=status]", { hasText: "Copied" }).waitFor();
-    assert.equal(text, shown);
+    assert.equal(text, code);
     await page.keyboard.press("Escape");
     await page.locator("#code-dialog").waitFor({ state: "hidden" });
     assert.equal((await prediction(page)).label, label, "Escape closed the dialog and cleared nothing");
-    const printed = execFileSync(process.execPath, ["--input-type=module", "-e", shown], { cwd: root, encoding: "utf8" });
-    assert.match(printed, new RegExp(`label: '${label}'`));
-    const got = Number(/\bp: ([\d.e-]+)/.exec(printed)[1]);
+    const output = execFileSync(process.execPath, ["--input-type=module", "-e", code], { cwd: root, encoding: "utf8" });
+    assert.match(output, new RegExp(`label: '${label}'`));
+    const got = Number(/\bp: ([\d.e-]+)/.exec(output)[1]);
     assert.ok(Math.abs(got - Number(p)) < 1e-4, `${got} there, ${p} on the page`); // builds round differently
   });
 
@@ -362,12 +362,12 @@ describe("sharing and saving", { skip }, () => {
   test("a reload keeps the drawing, and a damaged stored drawing is ignored", async () => {
     const { page } = await visit();
     await ink(page, DIGITS[7]);
-    const [drawn, answer] = [await picture(page, "#pad"), await prediction(page)];
+    const [padPicture, answer] = [await picture(page, "#pad"), await prediction(page)];
     await page.reload();
     await page.locator("#status.ready").waitFor();
     await settled(page);
     await answers(page, answer);
-    assert.equal(await picture(page, "#pad"), drawn);
+    assert.equal(await picture(page, "#pad"), padPicture);
     await page.click("#clear");
     const store = (text) =>
       page.addInitScript((text) => sessionStorage.setItem("vitrine-drawing", text), text);
@@ -386,11 +386,11 @@ describe("sharing and saving", { skip }, () => {
       [20 + 60 * ((at * 0.37) % 1), 20 + 60 * ((at * 0.61) % 1), 0.2 + (at % 7) / 10])], { moves: 1, pointerType: "pen" });
     await page.click("#share");
     await page.locator("#status", { hasText: /too large for a link/ }).waitFor();
-    const drawn = await painted(page, "#pad");
+    const inkCount = await painted(page, "#pad");
     await page.reload();
     await page.locator("#status.ready").waitFor();
     await settled(page);
-    assert.equal(await painted(page, "#pad"), drawn);
+    assert.equal(await painted(page, "#pad"), inkCount);
   });
 
   test("the buttons Share, Picture and Code are visible and Tab reaches them: narrow, dark, in forced colours", async () => {
@@ -404,14 +404,14 @@ describe("sharing and saving", { skip }, () => {
       await page.emulateMedia(media);
       await settled(page);
       await page.locator("#clear").focus();
-      const reached = [], wanted = ["share", "save", "code"];
-      for (let i = 0; i < 24 && !wanted.every((id) => reached.includes(id)); i++) {
+      const focusIds = [], ids = ["share", "save", "code"];
+      for (let i = 0; i < 24 && !ids.every((id) => focusIds.includes(id)); i++) {
         await page.keyboard.press("Tab");
-        reached.push(await page.evaluate(() => document.activeElement.id));
+        focusIds.push(await page.evaluate(() => document.activeElement.id));
       }
       await page.locator("#clear").focus(); // a focused button has another border
-      for (const id of wanted) {
-        assert.ok(reached.includes(id), `${id} among ${reached}`);
+      for (const id of ids) {
+        assert.ok(focusIds.includes(id), `${id} among ${focusIds}`);
         const box = await page.locator(`#${id}`).boundingBox();
         assert.ok(box.x >= 0 && box.x + box.width <= viewport.width && box.height >= 44);
         const { color, border } = await page.locator(`#${id}`).evaluate((button) => {

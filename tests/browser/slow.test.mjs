@@ -10,7 +10,7 @@ const FAILED = /Failed to load/;
 const SLOW = 60_000; // bytes a second
 const isInt8 = (path) => path.includes("digits-int8");
 const isReal = (path) => /digits-(?!int8|plain|large)[^/]*\.safetensors$/.test(path);
-const weights = ({ asked }) => asked.filter((path) => path.endsWith(".safetensors"));
+const weights = ({ requests }) => requests.filter((path) => path.endsWith(".safetensors"));
 const kB = (name) => {
   const { size } = statSync(new URL(`../../weights/${name}.safetensors`, import.meta.url));
   return `${Math.round(size / 1000)} kB of learnt numbers`;
@@ -72,7 +72,7 @@ describe("a page on a slow line", { skip }, () => {
     await page.locator("#retry").waitFor();
     assert.match(await page.locator("#status").textContent(), /the server answered 503/);
     here.host.rule = () => undefined;
-    here.host.asked = [];
+    here.host.requests = [];
     await page.click("#retry");
     await ready(page, "digits");
     assert.deepEqual(weights(here.host).map(isReal), [true]);
@@ -111,7 +111,7 @@ describe("a page on a slow line", { skip }, () => {
     const { page } = await visit({ before: saysSlow, stores: true });
     await ready(page, "digits");
     await stored(page);
-    here.host.asked = [];
+    here.host.requests = [];
     await page.reload();
     await ready(page, "digits");
     assert.deepEqual(weights(here.host), []);

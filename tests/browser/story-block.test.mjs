@@ -88,16 +88,16 @@ describe("one token through one block", { skip }, () => {
           near([Number(mean), Number(spread)], [norm.mean, norm.spread], `${part}'s mean and spread`);
         }
         await open("mlp");
-        const shown = await dataOf(page, "#block .units");
-        near(numbers(shown.hidden), want.hidden, "hidden");
-        near(numbers(shown.active), want.hidden.map(gelu), "after GELU");
-        near(numbers(shown.mlp), want.mlp, "MLP");
-        near(numbers(shown.mlp), mlp, "what the model adds", 1e-4 * Math.max(1, ...mlp.map(Math.abs)));
+        const units = await dataOf(page, "#block .units");
+        near(numbers(units.hidden), want.hidden, "hidden");
+        near(numbers(units.active), want.hidden.map(gelu), "after GELU");
+        near(numbers(units.mlp), want.mlp, "MLP");
+        near(numbers(units.mlp), mlp, "what the model adds", 1e-4 * Math.max(1, ...mlp.map(Math.abs)));
         const words = await chapter.locator(".road-map").textContent(), fire = want.hidden.filter((value) => value > 0).length;
         assert.match(words, new RegExp(`${fire} of ${config.mlp_width} units fire`));
         const middle = before.map((value, i) => value + attention[i]);
-        for (const [list, wanted] of [[before, "long"], [middle, "long"], [after, "long"], [attention, "a vector"], [mlp, "a vector"]])
-          assert.ok(words.includes(`${lengthOf(list).toFixed(1)} long`), `${wanted}: ${lengthOf(list)} in ${words}`);
+        for (const [list, wording] of [[before, "long"], [middle, "long"], [after, "long"], [attention, "a vector"], [mlp, "a vector"]])
+          assert.ok(words.includes(`${lengthOf(list).toFixed(1)} long`), `${wording}: ${lengthOf(list)} in ${words}`);
         for (const list of ["q", "k", "v"]) {
           await chapter.locator(`details input[value=${list}]`).check({ force: true });
           const { sum, model } = await dataOf(page, "#block-sum");
@@ -112,13 +112,13 @@ describe("one token through one block", { skip }, () => {
     await settled(page);
     await open("norm1");
     await page.locator("#block-norm1").focus();
-    const seen = [];
+    const steps = [];
     for (let press = 0; press < 6; press++) {
       await page.keyboard.press("ArrowRight");
-      seen.push(await page.evaluate(() => document.activeElement.id), await chapter.locator("#block-open").getAttribute("data-part"));
+      steps.push(await page.evaluate(() => document.activeElement.id), await chapter.locator("#block-open").getAttribute("data-part"));
     }
     const parts = ["attention", "plus1", "norm2", "mlp", "plus2", "norm1"];
-    assert.deepEqual(seen, parts.flatMap((part) => [`block-${part}`, part]));
+    assert.deepEqual(steps, parts.flatMap((part) => [`block-${part}`, part]));
     assert.equal(await chapter.locator("[role=tab][tabindex='0']").count(), 1);
     await open("mlp");
     const units = chapter.locator(".units"), unit = Number(await units.getAttribute("aria-valuenow"));
@@ -128,11 +128,11 @@ describe("one token through one block", { skip }, () => {
   });
 
   test("who says that nothing happens without the MLPs is shown what does", async () => {
-    const mlps = [0, 1, 2, 3, 4], [whole, closed] = [await run("digits"), await run("digits", { ablate: { mlps } })];
-    assert.ok(closed.classes[0].label !== whole.classes[0].label || closed.classes[0].p < 0.5, "the answer is lost");
+    const mlps = [0, 1, 2, 3, 4], [whole, withoutMlps] = [await run("digits"), await run("digits", { ablate: { mlps } })];
+    assert.ok(withoutMlps.classes[0].label !== whole.classes[0].label || withoutMlps.classes[0].p < 0.5, "the answer is lost");
     await chapter.locator(".guess button", { hasText: "nothing" }).click();
-    const share = (100 * closed.classes[0].p).toFixed(1);
-    await chapter.locator(".truth[data-right=false]", { hasText: `Without the MLPs it reads ${closed.classes[0].label}, ${share} %` }).waitFor();
+    const share = (100 * withoutMlps.classes[0].p).toFixed(1);
+    await chapter.locator(".truth[data-right=false]", { hasText: `Without the MLPs it reads ${withoutMlps.classes[0].label}, ${share} %` }).waitFor();
     await chapter.locator(".guess button", { hasText: "lost" }).click();
     await chapter.locator(".truth[data-right=true]").waitFor();
   });

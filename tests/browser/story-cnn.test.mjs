@@ -22,7 +22,7 @@ describe("beside a convolutional network", { skip }, () => {
     const { reached, values } = await dataOf(page, `#cnn-reached-${name}`);
     return { reached: Number(reached), values: values.split(" ").map(Number) };
   };
-  const reachedIn = (values) => values.flatMap((value, square) => (value > 0 ? [square] : []));
+  const nonzero = (values) => values.flatMap((value, square) => (value > 0 ? [square] : []));
   const chip = (name) => page.locator("#cnn .chips label", { hasText: name }).click();
   /** Chooses a patch of 7 × 7 by the keys on the convolutions' grid. */
   const choose = async (row, column) => {
@@ -36,7 +36,7 @@ describe("beside a convolutional network", { skip }, () => {
     const { input } = await nets.vit.classify(await drawingOn(page)), ink = new Array(49).fill(0);
     input.forEach((value, i) => (ink[7 * Math.floor(i / 112) + Math.floor((i % 28) / 4)] += value));
     const most = ink.indexOf(Math.max(...ink));
-    assert.deepEqual(reachedIn((await measured("vit")).values), [most], "only its own square reaches the token");
+    assert.deepEqual(nonzero((await measured("vit")).values), [most], "only its own square reaches the token");
   });
 
   test("the question is checked on the drawing, and the figure then shows the first block", async () => {
@@ -55,7 +55,7 @@ describe("beside a convolutional network", { skip }, () => {
       await choose(row, column);
       const { values } = await measured("convolutions");
       const want = inWindow(row).flatMap((r) => inWindow(column).map((c) => r * 7 + c));
-      assert.deepEqual(reachedIn(values), want, `${row}, ${column}`);
+      assert.deepEqual(nonzero(values), want, `${row}, ${column}`);
       assert.match(await page.locator("#cnn-reached-convolutions").textContent(), new RegExp(`^${want.length} of 49 .* 21×21 pixels`));
       assert.equal((await measured("vit")).reached, 49);
     }
@@ -115,6 +115,6 @@ describe("beside a convolutional network", { skip }, () => {
     assert.ok(fast > 0 && Math.abs(Number(ratio) - slow / fast) < 1e-9);
     const words = await page.locator("#cnn-speed").textContent();
     assert.match(words, new RegExp(`^${Number(convolutions) > Number(vit) ? "Convolutions" : "Transformer"}: ${(slow / fast).toFixed(1)} times`));
-    await page.waitForFunction((said) => document.getElementById("announce").textContent === said, words);
+    await page.waitForFunction((text) => document.getElementById("announce").textContent === text, words);
   });
 });

@@ -41,9 +41,9 @@ describe("how sure is it", { skip }, () => {
   const shares = () => numbers("share", "p");
   /** The columns' softmax, of what the doubt about the drawing leaves. */
   const shared = async (temperature) => {
-    const { doubt } = await vit.classify(await drawingOn(page)), left = (await shares()).reduce((sum, p) => sum + p, 0);
-    assert.ok(Math.abs(left - (1 - doubt)) < NEAR);
-    return softmax(await logits(), temperature).map((p) => left * p);
+    const { doubt } = await vit.classify(await drawingOn(page)), rest = (await shares()).reduce((sum, p) => sum + p, 0);
+    assert.ok(Math.abs(rest - (1 - doubt)) < NEAR);
+    return softmax(await logits(), temperature).map((p) => rest * p);
   };
   const slider = (label) => page.getByRole("slider", { name: `Logit of class ${label}` });
   /** Raises a class's logit to the largest and by so many keys more. */
@@ -110,8 +110,8 @@ describe("how sure is it", { skip }, () => {
     assert.ok(p > Number(bin) / 15 && p <= (Number(bin) + 1) / 15);
     assert.deepEqual([mine.count, mine.right].map(Number), bins[bin].slice(0, 2));
     assert.ok(words.includes(bins[bin][1].toLocaleString("en")), words);
-    const gap = (wanted) => {
-      const at = figures.at.find((each) => each.temperature === wanted).bins;
+    const gap = (temperature) => {
+      const at = figures.at.find((each) => each.temperature === temperature).bins;
       return (100 * at.reduce((sum, [count, right, sure]) => sum + Math.abs(right - count * sure), 0) / figures.images).toFixed(2);
     };
     const text = await page.locator("#doubt .diagram-words").textContent();

@@ -47,16 +47,16 @@ describe("layer by layer", { skip }, () => {
 
   test("each stage shows what the trace's lens reads, and the last is the answer", async () => {
     const { trace, classes: [answer] } = await vit.classify(drawing, { trace: true });
-    const shown = await stages();
-    assert.equal(shown.length, vit.config.depth + 1);
-    shown.forEach(({ shares, label, odds, text }, stage) => {
+    const rows = await stages();
+    assert.equal(rows.length, vit.config.depth + 1);
+    rows.forEach(({ shares, label, odds, text }, stage) => {
       const lens = trace.lens(stage);
       same(shares, lens, `stage ${stage}`);
       assert.equal(label, lens[0].label);
       near(Number(odds), oddsOf(lens, answer.index), `log-odds of stage ${stage}`);
       assert.match(text, new RegExp(`^Stage ${stage}`));
     });
-    const first = shown.findIndex((_, at) => shown.slice(at).every(({ label }) => label === answer.label));
+    const first = rows.findIndex((_, at) => rows.slice(at).every(({ label }) => label === answer.label));
     assert.match(await page.locator("#layers .lead").textContent(), new RegExp(`${answer.label} leads from stage ${Math.max(1, first)} on`));
   });
 
@@ -109,20 +109,20 @@ describe("layer by layer", { skip }, () => {
 
   /** What the answer's log-odds lose without each part alone, by its key. */
   const losses = async () => {
-    const { index } = (await vit.classify(drawing)).classes[0], { depth, heads } = vit.config, lost = {};
+    const { index } = (await vit.classify(drawing)).classes[0], { depth, heads } = vit.config, byPart = {};
     const whole = oddsOf((await vit.classify(drawing)).classes, index);
     for (let layer = 0; layer < depth; layer++) {
       for (let head = 0; head <= heads; head++) {
         const [key, ablate] = head < heads ? [`head ${layer} ${head}`, { heads: [[layer, head]] }] : [`mlp ${layer} 0`, { mlps: [layer] }];
         const { classes } = await vit.classify(drawing, { ablate });
-        lost[key] = { odds: oddsOf(classes, index) - whole, label: classes[0].label };
+        byPart[key] = { odds: oddsOf(classes, index) - whole, label: classes[0].label };
       }
     }
-    return lost;
+    return byPart;
   };
 
   test("the question's truth is the worst of its three, and the table leaves out each part in turn", async () => {
-    const lost = await losses(), of = (pattern) => Object.entries(lost).filter(([key]) => pattern.test(key)).sort(([, a], [, b]) => a.odds - b.odds)[0];
+    const byPart = await losses(), of = (pattern) => Object.entries(byPart).filter(([key]) => pattern.test(key)).sort(([, a], [, b]) => a.odds - b.odds)[0];
     const worsts = { head: of(/^head 0/), mlp: of(/^mlp 0/), last: of(/ 4 /) };
     const option = Object.keys(worsts).sort((a, b) => worsts[a][1].odds - worsts[b][1].odds)[0];
     const buttons = page.locator("#layers .guess .options button"), truth = page.locator("#layers .truth");
@@ -136,12 +136,12 @@ describe("layer by layer", { skip }, () => {
     await page.locator("#layers .sweep[aria-busy=false]").waitFor();
     const cells = await page.locator("#layers .sweep td[data-part]").evaluateAll((all) =>
       all.map(({ dataset, textContent }) => ({ ...dataset, text: textContent })));
-    assert.deepEqual(cells.map((cell) => cell.part).sort(), Object.keys(lost).sort());
+    assert.deepEqual(cells.map((cell) => cell.part).sort(), Object.keys(byPart).sort());
     const { label } = (await vit.classify(drawing)).classes[0];
     for (const cell of cells) {
       // Logits that differ by 1e-3 change log-odds by 2e-3 at most; the rest is p's own rounding near 1.
-      assert.ok(Math.abs(Number(cell.odds) - lost[cell.part].odds) < 0.02, `${cell.part}: ${cell.odds}`);
-      assert.match(cell.text, lost[cell.part].label === label ? /^[+−]?\d+\.\d$/ : new RegExp(`→ ${lost[cell.part].label}$`));
+      assert.ok(Math.abs(Number(cell.odds) - byPart[cell.part].odds) < 0.02, `${cell.part}: ${cell.odds}`);
+      assert.match(cell.text, byPart[cell.part].label === label ? /^[+−]?\d+\.\d$/ : new RegExp(`→ ${byPart[cell.part].label}$`));
     }
   });
 
@@ -164,9 +164,9 @@ describe("layer by layer", { skip }, () => {
     await ink(page, DIGITS[7]);
     await toChapter(page, "layers");
     await page.locator("#layers .layers[data-label='7']").waitFor();
-    const shown = await stages();
-    shown[0].shares.forEach((p, index) => assert.ok(Math.abs(p - first[index]) < 1e-6));
-    same(shown.at(-1).shares, (await vit.classify(await drawingOn(page))).classes, "the other drawing");
+    const rows = await stages();
+    rows[0].shares.forEach((p, index) => assert.ok(Math.abs(p - first[index]) < 1e-6));
+    same(rows.at(-1).shares, (await vit.classify(await drawingOn(page))).classes, "the other drawing");
   });
 
   test("another model gets its own stages, and nothing stays left out", async () => {

@@ -61,18 +61,18 @@ describe("how it learnt", { skip }, () => {
     await page.locator("#learning-step").focus();
     await page.keyboard.press("Home");
     await atStep(0);
-    const seen = new Set();
+    const values = new Set();
     for (const at of [0, 1, 2]) {
       const { step, label, p } = await says(), [best] = await answerOf(learning[at], drawing);
       assert.equal(Number(step), learning[at].step);
       assert.equal(label, best.label);
       assert.ok(Math.abs(Number(p) - best.p) < 1e-5, `${p}, not ${best.p}`);
-      seen.add(await page.locator("#learning-step").getAttribute("aria-valuetext"));
+      values.add(await page.locator("#learning-step").getAttribute("aria-valuetext"));
       await page.keyboard.press("ArrowRight");
       await atStep(learning[at + 1].step);
     }
-    assert.equal(seen.size, 3, "the slider says each stop");
-    assert.match([...seen][0], /^At step 0 it says \d, \d+\.\d %$/);
+    assert.equal(values.size, 3, "the slider says each stop");
+    assert.match([...values][0], /^At step 0 it says \d, \d+\.\d %$/);
     await page.keyboard.press("End");
     await atStep(learning.at(-1).step);
     assert.equal((await says()).label, "3");
@@ -95,15 +95,15 @@ describe("how it learnt", { skip }, () => {
       return all.reduce((sum, value) => sum + value, 0) / all.length;
     };
     await page.locator("#learning-step").focus();
-    const shown = [];
+    const values = [];
     for (const [key, at] of [["Home", 0], ["End", learning.length - 1]]) {
       await page.keyboard.press(key);
       await atStep(learning[at].step);
       const { near: got } = await dataOf(page, "#learning-near");
       assert.ok(Math.abs(Number(got) - (await near(at))) < 1e-4, `${got}, not ${await near(at)}`);
-      shown.push(Number(got));
+      values.push(Number(got));
     }
-    assert.ok(Math.abs(shown[0]) < 0.1 && shown[1] > 0.3, `from ${shown[0]} to ${shown[1]}`);
+    assert.ok(Math.abs(values[0]) < 0.1 && values[1] > 0.3, `from ${values[0]} to ${values[1]}`);
   });
 
   test("the share of right answers on test images stands beside each stop", async () => {

@@ -16,7 +16,7 @@ import { choose, inPhase, needsMnist, press, recipe, STATUS, visitLive } from ".
 const { sourceOf } = await importTypescript("web/demo/story/chapters/learning/live/own.ts");
 
 /** 28×28 pixels: class 0 is a bar that stands, class 1 one that lies, class 2 a square. */
-const drawn = (label, at) => Uint8Array.from({ length: 784 }, (_, i) => {
+const shapeOf = (label, at) => Uint8Array.from({ length: 784 }, (_, i) => {
   const [x, y] = [i % 28, Math.floor(i / 28)].map((value) => Math.abs(value - 14 - (at % 5) + 2));
   const inside = [x < 3 && y < 10, x < 10 && y < 3, x < 7 && y < 7][label];
   return inside ? 255 - at : at;
@@ -45,19 +45,19 @@ describe("one's own images", needsMnist, () => {
   const files = (...pairs) => pairs.map(([name, buffer]) => ({ name, mimeType: "", buffer }));
 
   /** Trains, and compares the confusion matrix with what the saved model answers in Node to the images that are kept. */
-  const trainOn = async (given) => {
-    const { test: kept } = await sourceOf(given).open();
+  const trainOn = async (dataset) => {
+    const { test: testSet } = await sourceOf(dataset).open();
     await page.locator("#learning-live-train").click();
     await inPhase(page, "finished");
-    await says(`of the ${kept.labels.length} test images right`);
+    await says(`of the ${testSet.labels.length} test images right`);
     const vit = await Vit.load((await saved(page, () => press(page, "Download the model"))).bytes);
-    assert.deepEqual(vit.config.labels, given.names);
-    const answers = await vit.classifyAll(Array.from(kept.labels, (_, at) => kept.image(at)), { topK: 1 });
-    const counts = new Array(given.names.length ** 2).fill(0);
-    answers.forEach(({ classes }, at) => counts[kept.labels[at] * given.names.length + classes[0].index]++);
+    assert.deepEqual(vit.config.labels, dataset.names);
+    const answers = await vit.classifyAll(Array.from(testSet.labels, (_, at) => testSet.image(at)), { topK: 1 });
+    const counts = new Array(dataset.names.length ** 2).fill(0);
+    answers.forEach(({ classes }, at) => counts[testSet.labels[at] * dataset.names.length + classes[0].index]++);
     await page.waitForFunction((counts) => document.querySelector(".live-confusion canvas").dataset.counts === counts, counts.join());
-    assert.deepEqual(await page.locator(".live-confusion ol").first().locator("li").allTextContents(), given.names);
-    assert.deepEqual(await page.locator("#learning-live-bars b").allTextContents(), given.names);
+    assert.deepEqual(await page.locator(".live-confusion ol").first().locator("li").allTextContents(), dataset.names);
+    assert.deepEqual(await page.locator("#learning-live-bars b").allTextContents(), dataset.names);
     const { prepare } = vit.config;
     vit.dispose();
     return prepare;
@@ -67,7 +67,7 @@ describe("one's own images", needsMnist, () => {
     const names = ["lying", "square", "standing"], order = [1, 2, 0], pixels = [], labels = [];
     for (const [label, name] of names.entries()) {
       for (let at = 0; at < EACH; at++) {
-        pixels.push(drawn(order[label], at));
+        pixels.push(shapeOf(order[label], at));
         labels.push(label);
         write(`signs/${name}/${String(at).padStart(2, "0")}.png`, await png(pixels.at(-1)));
       }
@@ -82,13 +82,13 @@ describe("one's own images", needsMnist, () => {
   });
 
   test("a folder that cannot be taken is refused by name, and what was there stays", noFolder, async () => {
-    const good = await png(drawn(0, 0)), was = await own(), { model } = await recipe(page);
+    const image = await png(shapeOf(0, 0)), was = await own(), { model } = await recipe(page);
     const cases = [
-      [["one/a/1.png", good], /one: expected 2 to 20 classes, got 1/],
-      [["bare/1.png", good], /bare: expected 2 to 20 classes, got 0/],
+      [["one/a/1.png", image], /one: expected 2 to 20 classes, got 1/],
+      [["bare/1.png", image], /bare: expected 2 to 20 classes, got 0/],
       [["text/a/1.txt", "text"], /text: expected 2 to 20 classes, got 0/],
-      [["damaged/a/1.png", good, "damaged/b/2.png", "no picture"], /damaged\/b\/2\.png: expected an image, got a file that the browser cannot read/],
-      [["few/a/1.png", good, "few/b/2.png", good], /expected 5 images of a class at least/],
+      [["damaged/a/1.png", image, "damaged/b/2.png", "no picture"], /damaged\/b\/2\.png: expected an image, got a file that the browser cannot read/],
+      [["few/a/1.png", image, "few/b/2.png", image], /expected 5 images of a class at least/],
     ];
     for (const [paths, why] of cases) {
       for (let at = 0; at < paths.length; at += 2) write(paths[at], paths[at + 1]);
@@ -101,7 +101,7 @@ describe("one's own images", needsMnist, () => {
   });
 
   const LABELS = Uint8Array.from({ length: 3 * EACH }, (_, at) => at % 3);
-  const IMAGES = Uint8Array.from([...LABELS].flatMap((label, at) => [...drawn(label, at)]));
+  const IMAGES = Uint8Array.from([...LABELS].flatMap((label, at) => [...shapeOf(label, at)]));
   const labels = idx([LABELS.length], LABELS), images = idx([LABELS.length, 28, 28], IMAGES);
 
   test("IDX files: their numbers are the classes, and a model learns them", async () => {

@@ -5,7 +5,7 @@ import { before, describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { Vit } from "../../dist/vit.js";
 import { unpackDigits } from "../../web/base/digits.mjs";
-import { unasked } from "./browsers.mjs";
+import { skipMedia } from "./browsers.mjs";
 import { DIGITS, saved, skip, violations, withBrowser } from "./harness.mjs";
 import { assets, choose, file, frames, inPhase, mnist, needsMnist, numbers, press, recipe, STATUS, stepAfter, visitLive } from "./live.mjs";
 import { stored } from "./host.mjs";
@@ -20,13 +20,13 @@ const hide = (page, hidden) => page.evaluate((hidden) => {
 const actOn = (page, name) => page.locator(".live-two .chips").getByText(name).click();
 
 describe("train one yourself", needsMnist, () => {
-  const asked = [];
+  const requests = [];
   const browser = withBrowser();
   let page, trouble;
   let refuse = true;
   before(async () => {
     const before = async (page) => {
-      page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+      page.on("request", (request) => requests.push(new URL(request.url()).pathname));
       await page.route("**/mnist-digits*", (route) => (refuse ? route.fulfill({ status: 503 }) : route.continue()));
     };
     ({ page, trouble } = await visitLive(browser, { before }));
@@ -41,10 +41,10 @@ describe("train one yourself", needsMnist, () => {
     await inPhase(page, "finished");
     return { first: Number(first.loss), last: Number((await numbers(page)).loss), says: await page.locator(STATUS).textContent() };
   };
-  let ended;
+  let result;
 
   test("images and trainer are fetched only when Train or Step is pressed", async () => {
-    const late = () => asked.filter((path) => /mnist-digits|train/.test(path));
+    const late = () => requests.filter((path) => /mnist-digits|train/.test(path));
     assert.deepEqual(late(), []);
     await choose(page, "MyViT", 6);
     assert.deepEqual(late(), []);
@@ -63,9 +63,9 @@ describe("train one yourself", needsMnist, () => {
   });
 
   test("MyViT's loss falls, and the weights read as many of MNIST's test images as the page says", async () => {
-    ended = await runToEnd();
-    assert.ok(ended.last < ended.first - 0.2, `from ${ended.first} to ${ended.last}`);
-    const right = Number(/^Finished\. It reads (\d+) of the 1,000 test images right: \d+\.\d %\.$/.exec(ended.says)?.[1]);
+    result = await runToEnd();
+    assert.ok(result.last < result.first - 0.2, `from ${result.first} to ${result.last}`);
+    const right = Number(/^Finished\. It reads (\d+) of the 1,000 test images right: \d+\.\d %\.$/.exec(result.says)?.[1]);
     const { bytes } = await saved(page, () => press(page, "Download the model"));
     const vit = await Vit.load(bytes);
     const { images, labels } = mnist; // the page's file has 16 levels of grey
@@ -90,7 +90,7 @@ describe("train one yourself", needsMnist, () => {
 
   test("the same seed gives the same numbers again", async () => {
     await press(page, "Step");
-    assert.deepEqual(await runToEnd(), ended);
+    assert.deepEqual(await runToEnd(), result);
   });
 
   test("Pause stops the steps and Go on continues them; a hidden tab pauses too, and so does scrolling far away", async () => {
@@ -220,9 +220,9 @@ describe("train one yourself", needsMnist, () => {
   test("switched off, the second run is gone with its trainer, and the buttons act on the first", async () => {
     const trainers = () => page.workers().filter((worker) => /train-worker/.test(worker.url()));
     assert.equal(trainers().length, 2);
-    const ended = Promise.all([trainers()[1].waitForEvent("close"), page.locator(STATUS + SECOND).waitFor({ state: "detached" })]);
+    const closing = Promise.all([trainers()[1].waitForEvent("close"), page.locator(STATUS + SECOND).waitFor({ state: "detached" })]);
     await page.locator("#live-two").click();
-    await ended;
+    await closing;
     assert.equal(trainers().length, 1);
     assert.equal(await page.locator(".live-two .chips").count(), 0);
     assert.match(await page.locator(STATUS).textContent(), /^Finished/);
@@ -231,14 +231,14 @@ describe("train one yourself", needsMnist, () => {
     assert.equal(await page.locator(".live-column").count(), 1);
   });
 
-  test("the page's own store leaves images and trainers out until they are asked for", { skip: unasked }, async () => {
+  test("the page's own store leaves images and trainers out until they are asked for", { skip: skipMedia }, async () => {
     const other = await browser.visit({ stores: true });
     await stored(other.page);
-    const kept = () => other.page.evaluate(async () => {
+    const cacheUrls = () => other.page.evaluate(async () => {
       const all = await Promise.all((await caches.keys()).map(async (name) => (await caches.open(name)).keys()));
       return all.flat().map(({ url }) => url);
     });
-    const urls = await kept();
+    const urls = await cacheUrls();
     assert.ok(urls.length > 10 && !urls.some((url) => /mnist-digits|vit\.train\./.test(url)), urls.join(" "));
   });
 

@@ -1,7 +1,7 @@
 // The story on a dark phone whose owner wishes for less motion: every chapter on one page.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { unasked } from "./browsers.mjs";
+import { skipMedia } from "./browsers.mjs";
 import { DIGITS, ink, settled, skip, withBrowser } from "./harness.mjs";
 import { chooseModel, openChapter } from "./story.mjs";
 
@@ -26,7 +26,7 @@ describe("the story on a narrow screen", { skip }, () => {
   const browser = withBrowser();
   let page;
   before(async () => {
-    const wishes = unasked ? {} : { colorScheme: "dark", reducedMotion: "reduce", hasTouch: true };
+    const wishes = skipMedia ? {} : { colorScheme: "dark", reducedMotion: "reduce", hasTouch: true };
     ({ page } = await browser.visit({ viewport: { width: 320, height: 640 }, ...wishes }));
     await ink(page, DIGITS[7]);
   });
@@ -62,7 +62,7 @@ describe("the story on a narrow screen", { skip }, () => {
     await page.locator(".rail-patch", { hasText: "row 2, column 2" }).waitFor({ state: "attached" });
   });
 
-  test("a tap chooses a patch", { skip: unasked }, async () => {
+  test("a tap chooses a patch", { skip: skipMedia }, async () => {
     const picture = (await open("cnn")).locator(".grid canvas").first();
     await picture.scrollIntoViewIfNeeded();
     const { width, height } = await picture.boundingBox();
@@ -83,7 +83,7 @@ describe("the story on a narrow screen", { skip }, () => {
     await fits("strokes");
   });
 
-  test("where less motion is wanted nothing plays or flies, and sliders and keys work", { skip: unasked }, async () => {
+  test("where less motion is wanted nothing plays or flies, and sliders and keys work", { skip: skipMedia }, async () => {
     await open("patches");
     await page.locator("#patches-grid").press("ArrowDown");
     await settled(page);

@@ -64,12 +64,12 @@ describe("patch to token", { skip }, () => {
 
     test("for each filter, 16 products and the bias add up to the model's own number", async () => {
       await filters().locator("input").first().check({ force: true });
-      const seen = new Set();
+      const values = new Set();
       for (let d = 0; d < 8; d++) {
         const { filter, sum: byHand, model } = await sum();
         assert.equal(filter, d);
         assert.ok(Math.abs(byHand - model) < 1e-5, `filter ${d}: ${byHand} by hand, ${model} by the model`);
-        seen.add(model);
+        values.add(model);
         assert.deepEqual(await row("weight"), weights(d).map((weight) => written(weight)));
         const pixels = (await row("input")).map(Number);
         // Each pixel is shown to 0.005, and each product of them too.
@@ -79,7 +79,7 @@ describe("patch to token", { skip }, () => {
         });
         await page.keyboard.press("ArrowRight");
       }
-      assert.equal(seen.size, 8, "each filter has a number of its own");
+      assert.equal(values.size, 8, "each filter has a number of its own");
     });
 
     test("the slider adds the products one by one, and the bar of the filter follows", async () => {
@@ -137,14 +137,14 @@ describe("patch to token", { skip }, () => {
 
     test("the class token is the file's, whatever is drawn", async () => {
       const learnt = [...tensors.get("cls_token").data];
-      const shown = async () =>
+      const classToken = async () =>
         (await page.locator("#patches-class").getAttribute("data-values")).split(" ").map(Number);
       for (const digit of [3, 7]) {
         await page.evaluate(() => scrollTo(0, 0));
         if (digit !== 3) await ink(page, DIGITS[digit]);
         await toChapter(page, "patches");
         await settled(page);
-        (await shown()).forEach((value, d) => assert.ok(Math.abs(value - learnt[d]) < 1e-6));
+        (await classToken()).forEach((value, d) => assert.ok(Math.abs(value - learnt[d]) < 1e-6));
       }
     });
   });
@@ -158,7 +158,7 @@ describe("patch to token", { skip }, () => {
     const vit = await Vit.load(weightsOf(name));
     const strides = vit.config.stem.map(([, stride]) => stride);
     // In the middle of the image no side of the window is cut off.
-    const [[first, last], [up, down], [west, east]] = [3, 1, 2].map((index) => known(strides, index));
+    const [[first, last], [up, down], [west, east]] = [3, 1, 2].map((index) => receptiveField(strides, index));
     const side = last - first + 1;
     assert.match(await page.locator("#patches .lead").textContent(), new RegExp(`know of up to ${side}\u00a0×\u00a0${side} pixels`));
     // One run a question: what lies outside changes nothing, and each side of the window changes the token.
@@ -191,7 +191,7 @@ describe("patch to token", { skip }, () => {
 });
 
 /** Along one side, by sets: the first and last pixel known to the places above patch `index` of 4. */
-function known(strides, index) {
+function receptiveField(strides, index) {
   let places = Array.from({ length: 28 }, (_, pixel) => new Set([pixel]));
   let unit = 1;
   for (const stride of strides) {

@@ -80,13 +80,13 @@ describe("the story's chapter on positions", { skip }, () => {
     const { change, order, on } = await result(page);
     assert.equal(on, "true");
     assert.deepEqual(order.toSorted((a, b) => a - b), Array.from({ length: 49 }, (_, i) => i));
-    const [shown, scrambled] = [await scores(page, "before"), await scores(page, "after")];
-    assert.equal(shown.length, 10);
+    const [inOrder, scrambled] = [await scores(page, "before"), await scores(page, "after")];
+    assert.equal(inOrder.length, 10);
     assert.ok(change > 0.5, `${change}`);
-    near([change], [farthest(shown, scrambled)], 1e-6, "the largest change");
+    near([change], [farthest(inOrder, scrambled)], 1e-6, "the largest change");
     const vit = await Vit.load(shipped.sincos2d[0].weights);
     const there = await vit.classify(await drawingOn(page));
-    near(shown, there.logits, ROUNDING, "before");
+    near(inOrder, there.logits, ROUNDING, "before");
     near(scrambled, (await vit.classify(scrambledBy(there.input, order))).logits, ROUNDING, "after");
     vit.dispose();
     assert.match(await page.locator("#announce").textContent(), /All patches scrambled\. Largest change of a logit: \d/);
@@ -118,11 +118,11 @@ describe("the story's chapter on positions", { skip }, () => {
     assert.equal((await result(page)).change < ROUNDING, true);
     assert.ok(await page.locator("#scramble-back").isDisabled());
     await page.locator("#positions .swappable").focus();
-    const said = () => page.locator("#announce").textContent();
+    const announcement = () => page.locator("#announce").textContent();
     for (const key of ["ArrowDown", "ArrowDown", "ArrowRight", "Enter"]) await page.keyboard.press(key);
-    assert.match(await said(), /^Picked up row 2, column 2/);
+    assert.match(await announcement(), /^Picked up row 2, column 2/);
     await page.keyboard.press("Escape");
-    assert.equal(await said(), "Let go");
+    assert.equal(await announcement(), "Let go");
     assert.notEqual(await page.locator("#rail-answer").getAttribute("data-label"), "", "the pad is not cleared");
     await page.keyboard.press("Enter");
     for (const key of ["ArrowRight", "ArrowRight", "ArrowDown", "Enter"]) await page.keyboard.press(key);
@@ -130,7 +130,7 @@ describe("the story's chapter on positions", { skip }, () => {
     const { order } = await result(page);
     assert.deepEqual([order[8], order[17]], [17, 8]);
     order.forEach((patch, place) => assert.ok([8, 17].includes(place) || patch === place));
-    assert.match(await said(), /^Swapped row 2, column 2 and row 3, column 4\. Largest change/);
+    assert.match(await announcement(), /^Swapped row 2, column 2 and row 3, column 4\. Largest change/);
   });
 
   test("a patch that is dragged onto another changes places with it", async () => {
@@ -222,9 +222,9 @@ describe("the story's chapter on positions", { skip }, () => {
       await page.locator("#rail-layer").evaluate((select, at) => ((select.selectedIndex = at), select.dispatchEvent(new Event("input"))), layer);
       await page.locator("#rail-head").evaluate((select, at) => ((select.selectedIndex = at), select.dispatchEvent(new Event("input"))), head);
       await page.locator("#positions .boards", { hasText: `block ${layer + 1}, head ${head + 1}` }).waitFor();
-      const shown = await valuesOf("bias");
+      const values = await valuesOf("bias");
       // The file counts from the key to the query, the picture from the query to the key.
-      near(shown, shown.map((_, at) => table(layer)[(168 - at) * 4 + head]), 1e-5, `layer ${layer}, head ${head}`);
+      near(values, values.map((_, at) => table(layer)[(168 - at) * 4 + head]), 1e-5, `layer ${layer}, head ${head}`);
     }
   });
 

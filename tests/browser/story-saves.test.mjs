@@ -1,7 +1,7 @@
 // Every table of the story can be saved as its numbers, and an SVG figure as it looks.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { unasked } from "./browsers.mjs";
+import { skipMedia } from "./browsers.mjs";
 import { DIGITS, ink, saved, settled, skip, withBrowser } from "./harness.mjs";
 import { openChapter } from "./story.mjs";
 
@@ -45,11 +45,11 @@ async function look([source, screenshot, ground]) {
     return squares.map((ink) => ink - mean);
   };
   const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
-  const drawn = await read(source), seen = await read(screenshot);
+  const original = await read(source), copy = await read(screenshot);
   const [columns, rows] = size.map((side) => Math.floor(side / 6));
-  const [a, b] = [inks(drawn, columns, rows), inks(seen, columns, rows)];
+  const [a, b] = [inks(original, columns, rows), inks(copy, columns, rows)];
   let painted = 0;
-  for (let i = 0; i < drawn.data.length; i += 4) painted += isInk(drawn, i, 0);
+  for (let i = 0; i < original.data.length; i += 4) painted += isInk(original, i, 0);
   return { painted, alike: dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b)) };
 }
 
@@ -62,12 +62,12 @@ describe("what the story lets one save", { skip }, () => {
   });
 
   /** A chapter with its folds and its list of figures open. */
-  async function unfolded(id, wanted) {
-    const chapter = await openChapter(page, id, `:is(details:has(${wanted}), ${wanted})`);
-    for (const summary of await chapter.locator(`details:not([open]):has(${wanted}) > summary`).all()) await summary.click();
+  async function unfolded(id, selector) {
+    const chapter = await openChapter(page, id, `:is(details:has(${selector}), ${selector})`);
+    for (const summary of await chapter.locator(`details:not([open]):has(${selector}) > summary`).all()) await summary.click();
     await page.keyboard.press("Shift"); // a key ends the page's hold on the chapter that the address names
     await settled(page);
-    await chapter.locator(wanted).locator("visible=true").last().waitFor();
+    await chapter.locator(selector).locator("visible=true").last().waitFor();
     await chapter.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
     const saves = chapter.locator(".saves > summary");
     if (await chapter.locator(".saves[open]").count()) await saves.click(); // it lists what is shown when it opens
@@ -103,7 +103,7 @@ describe("what the story lets one save", { skip }, () => {
   for (const [id, selector] of Object.entries(FIGURES)) {
     test(`${selector} of #${id} is saved as it looks, light and dark`, async () => {
       const chapter = await unfolded(id, selector), figure = chapter.locator(selector).first();
-      for (const colorScheme of unasked ? ["light"] : ["light", "dark"]) {
+      for (const colorScheme of skipMedia ? ["light"] : ["light", "dark"]) {
         await page.emulateMedia({ colorScheme });
         await settled(page);
         const { name, text } = await fileOf(chapter, figure);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { readSafetensors } from "../../web/base/safetensors.mjs";
-import { unasked } from "./browsers.mjs";
+import { skipMedia } from "./browsers.mjs";
 import { DIGITS, ink, picture, settled, skip, withBrowser } from "./harness.mjs";
 import { chooseModel, drawingOn, readBy, insideOf, lend, lendWeights, openChapter, packed, weightsOf } from "./story.mjs";
 
@@ -60,7 +60,7 @@ describe("one score by hand", { skip }, () => {
     await settled(page);
     await chapter.locator("tbody tr").first().waitFor();
   }
-  const shown = async () => ({
+  const figureData = async () => ({
     ...(await chapter.locator("tbody tr").evaluateAll((rows) => ({
       scores: rows.map((row) => Number(row.dataset.score)), shares: rows.map((row) => Number(row.dataset.share)),
     }))),
@@ -93,7 +93,7 @@ describe("one score by hand", { skip }, () => {
     const weights = weightsOf("digits");
     const inside = await insideOf(page, weights, 0);
     const d = inside.heads[0].values.length / inside.tokens;
-    const before = { ...(await shown()), map: await picture(page, "#score .pick .grid-scroll canvas"), strip: await picture(page, "#score .strip") };
+    const before = { ...(await figureData()), map: await picture(page, "#score .pick .grid-scroll canvas"), strip: await picture(page, "#score .strip") };
     const answer = await page.locator("#rail-answer").textContent();
     const reset = chapter.getByRole("button", { name: "Put the numbers back" });
     assert.equal(await reset.getAttribute("aria-disabled"), "true");
@@ -122,7 +122,7 @@ describe("one score by hand", { skip }, () => {
     assert.match(await followed.locator("svg").getAttribute("aria-label"), /^The answer with your numbers: \S+ (> )?\d/);
     assert.equal(Number(await q.getAttribute("aria-valuenow")), Number(query[1].toFixed(2)));
     const want = byHand(query, inside.heads[0].keys, inside.heads[0].values);
-    const now = await shown();
+    const now = await figureData();
     close(now.scores, want.scores, "score");
     close(now.shares, want.shares, "share");
     close(now.outputs.slice(0, d), want.output, "output");
@@ -156,7 +156,7 @@ describe("one score by hand", { skip }, () => {
     await follows({ queries, keys: changed, values: inside.heads[0].values.with(place, raised) }, /With your numbers/);
     await reset.click();
     await follows({}, /^The model says 3, (> )?\d/);
-    assert.deepEqual((await shown()).shares, before.shares);
+    assert.deepEqual((await figureData()).shares, before.shares);
     assert.equal(await reset.getAttribute("aria-disabled"), "true");
   });
 
@@ -187,19 +187,19 @@ describe("one score by hand", { skip }, () => {
     assert.match(await chapter.locator(".head-map").nth(1).getAttribute("aria-description"), /^Head 2\. Most on .*: \d+\.\d %$/);
   });
 
-  test("the steps go from the query to the output, without movement where none is wanted", { skip: unasked }, async () => {
+  test("the steps go from the query to the output, without movement where none is wanted", { skip: skipMedia }, async () => {
     await look(0, 0);
     const hidden = (selector) => chapter.locator(selector).first().evaluate((e) => getComputedStyle(e).visibility === "hidden");
     const cells = [".stacks [aria-label^='k,']", ".stack:not([aria-hidden]) > :nth-child(3)", ".equation"];
     const full = await picture(page, "#score .strip");
     const next = chapter.getByRole("button", { name: "Next step" });
-    const seen = [];
+    const rows = [];
     for (let step = 1; step <= 8; step++) {
       await next.click();
       assert.match(await chapter.locator(".play-step").textContent(), new RegExp(`^Step ${step} of 8\\. `));
-      seen.push((await Promise.all(cells.map(hidden))).map(Number).join(""));
+      rows.push((await Promise.all(cells.map(hidden))).map(Number).join(""));
     }
-    assert.deepEqual(seen, ["111", "011", "001", "000", "000", "000", "000", "000"]);
+    assert.deepEqual(rows, ["111", "011", "001", "000", "000", "000", "000", "000"]);
     assert.equal(await picture(page, "#score .strip"), full, "the last step shows everything");
     await chapter.getByRole("button", { name: "Play all steps" }).click();
     assert.match(await chapter.locator(".play-step").textContent(), /^Step 1 /);
@@ -261,7 +261,7 @@ describe("one score by hand", { skip }, () => {
         await ask(whose);
         const [, row, column] = whose === "patch" ? /row (\d), column (\d)/.exec(await page.locator(".rail-patch").textContent()) : [];
         const token = whose === "class" ? 0 : prefix.length + (row - 1) * 7 + (column - 1);
-        const now = await shown();
+        const now = await figureData();
         const { queries, values, scores, shares } = inside.heads[head];
         const d = values.length / T;
         close(now.scores, part(scores, token, T), "score");
@@ -301,7 +301,7 @@ describe("one score by hand", { skip }, () => {
     // timm's order: 13 × 13 offsets, then from the class token, to it, and within the prefix.
     const at = (j) => (j === 0 ? 13 * 13 + 1 : (row - Math.floor((j - 1) / 7) + 6) * 13 + column - ((j - 1) % 7) + 6);
     const want = byHand(part(heads[0].queries, token, d), heads[0].keys, heads[0].values, (j) => table[at(j) * 4]);
-    const now = await shown();
+    const now = await figureData();
     close(now.scores, want.scores, "score");
     close(now.shares, want.shares, "share");
     assert.match(now.equation, /plus −?\d+\.\d\d for the places’ distance: the score/);

@@ -9,11 +9,11 @@ describe("while you drew", { skip }, () => {
   let page;
   before(async () => {
     ({ page } = await browser.visit({ address: `${browser.address}` }));
-    await drawn(DIGITS[4]);
+    await drawAndRead(DIGITS[4]);
   });
 
   /** Draws, scrolls to the chapter and waits until all moments are read. */
-  async function drawn(digit) {
+  async function drawAndRead(digit) {
     await ink(page, digit, { moves: 8 });
     await read();
   }
@@ -105,9 +105,9 @@ describe("while you drew", { skip }, () => {
 
   test("a drawing that continues keeps its moments: the same answers after the same length of ink", async () => {
     await page.locator("#clear").click();
-    await drawn([DIGITS[4][0]]);
+    await drawAndRead([DIGITS[4][0]]);
     const before = new Map((await all()).slice(0, -1).map(({ at, label, p }) => [at, [label, p]]));
-    await drawn([DIGITS[4][1]]);
+    await drawAndRead([DIGITS[4][1]]);
     const after = await all();
     const same = after.filter(({ at }) => before.has(at));
     assert.ok(same.length > 15, `${same.length} moments in common`);

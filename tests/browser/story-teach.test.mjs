@@ -1,7 +1,7 @@
 // For teachers: the exercises on the screen and on paper. What their solutions say is in tests/node/exercises.test.mjs.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { unasked } from "./browsers.mjs";
+import { skipMedia } from "./browsers.mjs";
 import { settled, skip, withBrowser } from "./harness.mjs";
 import { openChapter } from "./story.mjs";
 
@@ -9,7 +9,7 @@ describe("the sheet for teachers", { skip }, () => {
   const browser = withBrowser();
   let page, sheet;
   before(async () => {
-    ({ page } = await browser.visit(unasked ? {} : { colorScheme: "dark" }));
+    ({ page } = await browser.visit(skipMedia ? {} : { colorScheme: "dark" }));
     sheet = await openChapter(page, "teach", "li");
     await settled(page);
   });
@@ -36,7 +36,7 @@ describe("the sheet for teachers", { skip }, () => {
     assert.ok(walk.includes(`each of the ${steps.length} steps`) && walk.includes(`${page.url().split("#")[0]}#score`), walk);
   });
 
-  test("it prints on one page of A4 and of Letter, alone and with its solutions; the screen is as before", { skip: unasked }, async () => {
+  test("it prints on one page of A4 and of Letter, alone and with its solutions; the screen is as before", { skip: skipMedia }, async () => {
     const last = sheet.locator("details p").last();
     await page.evaluate(() => {
       globalThis.opened = [];

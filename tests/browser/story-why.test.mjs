@@ -47,11 +47,11 @@ describe("the chapter on what spoke for a class", { skip }, () => {
 
   test("occlusion's numbers are what the class's logit loses, patch by patch", async () => {
     const { input, logits, classes } = await vit.classify(await drawingOn(page));
-    const shown = await numbersOf("occlusion");
+    const values = await numbersOf("occlusion");
     for (let patch = 0; patch < 49; patch++) {
       const without = await vit.classify(blank(input, patch));
-      const lost = logits[classes[0].index] - without.logits[classes[0].index];
-      assert.ok(Math.abs(shown[patch] - lost) <= 0.005 + 1e-4, `patch ${patch}: ${shown[patch]}, ${lost}`);
+      const drop = logits[classes[0].index] - without.logits[classes[0].index];
+      assert.ok(Math.abs(values[patch] - drop) <= 0.005 + 1e-4, `patch ${patch}: ${values[patch]}, ${drop}`);
     }
   });
 
@@ -62,8 +62,8 @@ describe("the chapter on what spoke for a class", { skip }, () => {
       await page.locator("#why .why-words", { hasText: `For ${label},` }).waitFor();
       const { attention } = await vit.classify(input, { attention: true, relevance: [index] });
       const map = attention.relevance(index), sum = map.reduce((a, b) => a + b, 0);
-      const shown = await numbersOf("relevance");
-      shown.forEach((number, patch) => {
+      const values = await numbersOf("relevance");
+      values.forEach((number, patch) => {
         const share = (100 * map[patch]) / sum;
         assert.ok(Math.abs(number - share) <= 0.051, `class ${label}, patch ${patch}: ${number}, ${share}`);
       });

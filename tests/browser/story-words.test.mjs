@@ -28,9 +28,9 @@ describe("a decoder writes", { skip }, () => {
     for (const step of [1, tokens.length - 1, 5]) {
       await slider.fill(String(step));
       await chapter.locator(`[data-step="${step}"]`).waitFor();
-      const [kept, fresh, empty] = await Promise.all([".kept", ".new", ".empty"].map((of) => chapter.locator(`.cache ${of}`).count()));
+      const [keys, fresh, empty] = await Promise.all([".kept", ".new", ".empty"].map((of) => chapter.locator(`.cache ${of}`).count()));
       const patches = vit.config.image_size[0] * vit.config.image_size[1] / (vit.config.patch_size[0] * vit.config.patch_size[1]);
-      assert.deepEqual([kept - depth * patches, fresh, empty], [2 * depth * (step - 1), 2 * depth, 2 * depth * (tokens.length - step)]);
+      assert.deepEqual([keys - depth * patches, fresh, empty], [2 * depth * (step - 1), 2 * depth, 2 * depth * (tokens.length - step)]);
       assert.equal((await chapter.locator(".written .lit").textContent()).trim() || "·", tokens[step - 1].text.trim() || "·");
       assert.match(await chapter.locator("p.kept").textContent(), new RegExp(`^Step ${step} computes one key .* ${step - 1} kept .* would compute ${step}\\. The picture’s ${patches} `));
     }
@@ -42,7 +42,7 @@ describe("a decoder writes", { skip }, () => {
 
   test("the order of looking goes through the words that look at one place, and in German the eye goes left where English does not", async () => {
     const columns = vit.config.image_size[1] / vit.config.patch_size[1];
-    const shown = await chapter.locator("figure[data-back]").evaluateAll((all) => all.map(({ dataset }) => ({ ...dataset })));
+    const orders = await chapter.locator("figure[data-back]").evaluateAll((all) => all.map(({ dataset }) => ({ ...dataset })));
     for (const [at, language] of ["de", "en"].entries()) {
       const { tokens, attention } = await read(language);
       const places = tokens.flatMap(({ text }, token) => {
@@ -51,10 +51,10 @@ describe("a decoder writes", { skip }, () => {
         const place = sums.indexOf(Math.max(...sums)), [before = 0, here, after = 0] = [sums[place - 1], sums[place], sums[place + 1]];
         return text.trim() && before + here + after >= 0.5 ? [place] : [];
       });
-      assert.equal(shown[at].places, places.join(" "), language);
-      assert.equal(Number(shown[at].back), places.filter((place, i) => i > 0 && place < places[i - 1]).length);
+      assert.equal(orders[at].places, places.join(" "), language);
+      assert.equal(Number(orders[at].back), places.filter((place, i) => i > 0 && place < places[i - 1]).length);
     }
-    assert.ok(Number(shown[0].back) > Number(shown[1].back), JSON.stringify(shown));
+    assert.ok(Number(orders[0].back) > Number(orders[1].back), JSON.stringify(orders));
   });
 
   test("the tree's best way is what three beams write", async () => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { before, describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { unasked } from "./browsers.mjs";
+import { skipMedia } from "./browsers.mjs";
 import { Vit } from "../../dist/vit.js";
 import { DIGITS, draw, ink, openCloser, prediction, saved, settled, skip, toChapter, withBrowser } from "./harness.mjs";
 import { drawingOn, readBy, weightsOf } from "./story.mjs";
@@ -25,10 +25,10 @@ describe("the story", { skip }, () => {
   };
 
   test("its chapters stand in order, each with a heading that names it", async () => {
-    const found = await page.locator("#chapters .chapter").evaluateAll((all) =>
+    const headings = await page.locator("#chapters .chapter").evaluateAll((all) =>
       all.map((chapter) => [chapter.id, document.getElementById(chapter.getAttribute("aria-labelledby")).textContent]));
-    assert.deepEqual(found.map(([id]) => id), CHAPTERS);
-    for (const [id, title] of found) assert.match(title, /\w{3}/, id);
+    assert.deepEqual(headings.map(([id]) => id), CHAPTERS);
+    for (const [id, title] of headings) assert.match(title, /\w{3}/, id);
   });
 
   test("the way down counts the steps of the story", async () => {
@@ -117,14 +117,14 @@ describe("the story", { skip }, () => {
 
   test("the plain model tells the story, and a chip gives it to one behind convolutions", async () => {
     await open(page, "why");
-    const drawing = await drawingOn(page), shown = () => page.locator("#rail-answer").evaluate((answer) => [answer.dataset.label, answer.textContent]);
+    const drawing = await drawingOn(page), railAnswer = () => page.locator("#rail-answer").evaluate((answer) => [answer.dataset.label, answer.textContent]);
     for (const [reader, name] of [["page", "digits-stem"], ["plain", "digits"]]) {
       await readBy(page, reader);
       const vit = await Vit.load(weightsOf(name)), { classes: [best] } = await vit.classify(drawing);
       vit.dispose();
       const percent = best.p > 0.9995 ? "> 99.9 %" : `${(100 * best.p).toFixed(1)} %`;
       await page.locator("#rail-answer span", { hasText: percent }).waitFor();
-      assert.deepEqual(await shown(), [best.label, best.label + percent]);
+      assert.deepEqual(await railAnswer(), [best.label, best.label + percent]);
     }
   });
 
@@ -173,7 +173,7 @@ describe("the story", { skip }, () => {
     assert.deepEqual([await page.inputValue("#rail-layer"), await page.inputValue("#layer")], ["1", "1"]);
   });
 
-  test("in forced colours a chosen chip and a chosen head look chosen", { skip: unasked }, async () => {
+  test("in forced colours a chosen chip and a chosen head look chosen", { skip: skipMedia }, async () => {
     await page.emulateMedia({ forcedColors: "active" });
     const look = (locator) => locator.evaluate((element) => {
       const { backgroundColor, color, outlineStyle, outlineColor } = getComputedStyle(element);

@@ -19,7 +19,7 @@ describe("teach it", { skip }, () => {
     ({ page, close } = await browser.visit({ address, ...options }));
   }
   const press = (id) => page.locator(`#teach-it-${id}`).click();
-  const said = () => page.locator("#teach-it-status").textContent();
+  const statusText = () => page.locator("#teach-it-status").textContent();
   /** [sign, drawings] of each row. */
   const shelf = () => page.locator("#teach-it-shelf [role=listitem]").evaluateAll((rows) =>
     rows.map(({ dataset }) => [dataset.label, Number(dataset.count)]));
@@ -45,7 +45,7 @@ describe("teach it", { skip }, () => {
     await ink(page, star(0.9));
     await page.locator("#teach-this").click();
     await page.locator("#teach-it-learn").waitFor();
-    assert.equal(await said(), "Draw it twice more, as you would tomorrow.");
+    assert.equal(await statusText(), "Draw it twice more, as you would tomorrow.");
     assert.equal(await dots(), 1);
     assert.equal(await painted(page, "#pad"), 0);
     assert.ok((await painted(page, "#ghost")) > 500, "the first drawing's ghost");
@@ -54,13 +54,13 @@ describe("teach it", { skip }, () => {
     assert.equal(await page.locator("#teach-it-learn").getAttribute("aria-disabled"), "true");
     await ink(page, star(0.8, 3));
     await press("learn");
-    assert.equal(await said(), "And once more.");
+    assert.equal(await statusText(), "And once more.");
     await ink(page, star(1, -3));
-    assert.equal(await said(), "That is enough. What is it called?");
+    assert.equal(await statusText(), "That is enough. What is it called?");
     await press("learn"); // without a name
     assert.equal(await page.evaluate(() => document.activeElement.id), "teach-it-name");
     await page.getByRole("button", { name: "Remove drawing 1" }).click();
-    assert.deepEqual([await dots(), await said()], [1, "Draw it twice more, as you would tomorrow."]);
+    assert.deepEqual([await dots(), await statusText()], [1, "Draw it twice more, as you would tomorrow."]);
   });
 
   test("Cancel and Escape leave the first drawing on the pad, read by the same model", async () => {
@@ -87,7 +87,7 @@ describe("teach it", { skip }, () => {
     await press("learn");
     await press("stop");
     await page.locator("#teach-it-learn").waitFor();
-    assert.equal(await said(), "Stopped. The model is as it was before.");
+    assert.equal(await statusText(), "Stopped. The model is as it was before.");
     assert.equal(await dots(), 2);
     for (const language of ["de", "en"]) {
       await page.selectOption("#language", language);
@@ -116,13 +116,13 @@ describe("teach it", { skip }, () => {
   });
 
   test("its file reads the same in Node, and names its classes and tensors as others do", async () => {
-    const shown = await reads(star(0.8)), { p } = await prediction(page);
+    const label = await reads(star(0.8)), { p } = await prediction(page);
     await show();
     assert.deepEqual(await shelf(), [["★", 3]]);
     assert.deepEqual(await violations(page, "#draw"), []);
     const bytes = await download(), vit = await Vit.load(bytes);
     const { classes } = await vit.classify(await drawingOn(page));
-    assert.equal(classes[0].label, shown);
+    assert.equal(classes[0].label, label);
     assert.ok(Math.abs(classes[0].p - Number(p)) < 1e-5, `${classes[0].p} and ${p}`);
     assert.deepEqual([...vit.config.labels], [..."0123456789", "★"]);
     vit.dispose();

@@ -40,8 +40,8 @@ const wrapped = (work) => `const done = arguments[arguments.length - 1];
 const KEYS = { Enter: "\uE007", ArrowDown: "\uE015", Delete: "\uE017", Shift: "\uE008", Space: " " };
 
 function pageOf(session) {
-  const evaluate = async (work, given = null) => {
-    const body = { script: wrapped(work), args: [given] };
+  const evaluate = async (work, argument = null) => {
+    const body = { script: wrapped(work), args: [argument] };
     const { value, error } = await session("POST", "/execute/async", body);
     if (error) throw new Error(error);
     return value;
@@ -51,9 +51,9 @@ function pageOf(session) {
   return {
     goto: (url) => session("POST", "/url", { url }),
     evaluate,
-    waitForFunction: (work, given) => evaluate(`async (given) => {
-      while (!(${work})(given)) await new Promise(requestAnimationFrame);
-    }`, given),
+    waitForFunction: (work, argument) => evaluate(`async (argument) => {
+      while (!(${work})(argument)) await new Promise(requestAnimationFrame);
+    }`, argument),
     mouse: {
       move: (x, y) => mouse({ type: "pointerMove", duration: 0, x: Math.round(x), y: Math.round(y) }),
       down: () => mouse({ type: "pointerDown", button: 0 }),

@@ -9,13 +9,13 @@ describe("the page in words", { skip }, () => {
   before(async () => {
     ({ page } = await browser.visit({ closer: true }));
   });
-  const said = () => page.locator("#announce").textContent();
+  const announcement = () => page.locator("#announce").textContent();
   const MOST = /Most on row [1-7], column [1-7]: \d+(\.\d)? %\.$/;
 
   test("the screen reader gets the answer and the patch with most of the attention", async () => {
     await ink(page, DIGITS[7]);
-    assert.match(await said(), /^Reads as 7, (> )?\d+(\.\d)? %\. Most on row/);
-    assert.match(await said(), MOST);
+    assert.match(await announcement(), /^Reads as 7, (> )?\d+(\.\d)? %\. Most on row/);
+    assert.match(await announcement(), MOST);
     assert.match(await page.locator("#overlay").getAttribute("aria-label"), MOST);
   });
 
@@ -24,7 +24,7 @@ describe("the page in words", { skip }, () => {
     await page.keyboard.press("ArrowRight");
     await settled(page);
     assert.equal(await page.inputValue("#map"), "patch");
-    assert.match(await said(), /^Patch in row 4, column 5\. Most on row/);
+    assert.match(await announcement(), /^Patch in row 4, column 5\. Most on row/);
     await page.selectOption("#map", "class");
   });
 
@@ -34,7 +34,7 @@ describe("the page in words", { skip }, () => {
     await page.waitForFunction(() => /\d/.test(document.getElementById("announce").textContent));
     await page.locator("#undo").click();
     await settled(page);
-    assert.equal(await said(), "The pad is blank");
+    assert.equal(await announcement(), "The pad is blank");
   });
 
   test("choosing the same head again returns to the mean of all heads", async () => {

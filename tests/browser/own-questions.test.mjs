@@ -3,13 +3,13 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
-import { CHECKPOINT, family, json, made, PHOTO, pixels, SIDE } from "./checkpoint.mjs";
+import { CHECKPOINT, checkpointOf, family, json, PHOTO, pixels, SIDE } from "./checkpoint.mjs";
 import { skip, withBrowser } from "./harness.mjs";
 import { classes, openTab, ready } from "./own.mjs";
 
 const weights = (buffer) => [{ name: "model.safetensors", mimeType: "", buffer }];
 const [model, config, preprocessor] = CHECKPOINT;
-const said = ({ buffer }) => JSON.parse(buffer);
+const jsonOf = ({ buffer }) => JSON.parse(buffer);
 
 /** A checkpoint and the questions to it, in turn: the key, its answer, and the other choices. */
 const OPEN = {
@@ -27,14 +27,14 @@ const OPEN = {
     ["pool_prefix", "false", ["true", "false"]],
     ["activation", "gelu_tanh", ["gelu", "gelu_tanh"]],
   ]],
-  "heads that no list can hold": [weights(made({ width: 67, depth: 1, classes: 3, patch: 8, side: 16 })), [
+  "heads that no list can hold": [weights(checkpointOf({ width: 67, depth: 1, classes: 3, patch: 8, side: 16 })), [
     ["heads", ["67"]],
   ]],
   "a photo's processor": [
     [
       model,
-      { ...config, buffer: json({ ...said(config), model_type: undefined, heads: 2 }) },
-      { ...preprocessor, buffer: json({ ...said(preprocessor), size: 12 }) },
+      { ...config, buffer: json({ ...jsonOf(config), model_type: undefined, heads: 2 }) },
+      { ...preprocessor, buffer: json({ ...jsonOf(preprocessor), size: 12 }) },
     ],
     [["image_processor_type", "ViTImageProcessor"]],
   ],
@@ -49,14 +49,14 @@ describe("what a visitor's checkpoint does not say", { skip }, () => {
       const { page } = await opened();
       await page.setInputFiles("#own-files-input", files);
       await page.setInputFiles("#own-photo-input", PHOTO);
-      for (const [key, answer, offered] of answers) {
-        await answerTo(page, key, answer, offered);
+      for (const [key, answer, choices] of answers) {
+        await answerTo(page, key, answer, choices);
       }
-      const told = Object.fromEntries(answers.map(([key, answer]) => [key, valueOf(answer)]));
-      const want = await asked(files, told);
+      const overrides = Object.fromEntries(answers.map(([key, answer]) => [key, valueOf(answer)]));
+      const want = await apiAnswer(files, overrides);
       if (want.length === 0) await page.locator("#own-similarity").waitFor();
       const got = want.length > 0 ? await classes(page) : [];
-      assert.deepEqual(JSON.parse(await page.locator("#own-config").inputValue()), told);
+      assert.deepEqual(JSON.parse(await page.locator("#own-config").inputValue()), overrides);
       assert.equal(await page.locator("#own-status.asking").count(), 0);
       assert.deepEqual(got.map(({ label }) => label), want.map(({ label }) => label));
       got.forEach(({ p }, index) => assert.ok(Math.abs(p - want[index].p) < 1e-5, `${p} for ${want[index].p}`));
@@ -91,14 +91,14 @@ describe("what a visitor's checkpoint does not say", { skip }, () => {
 
   test("chosen pixels replace a checkpoint's preprocessor that this package refuses", async () => {
     const { page } = await opened();
-    const odd = { ...preprocessor, buffer: json({ ...said(preprocessor), do_pad: true }) };
-    await page.setInputFiles("#own-files-input", [model, config, odd]);
+    const unsupported = { ...preprocessor, buffer: json({ ...jsonOf(preprocessor), do_pad: true }) };
+    await page.setInputFiles("#own-files-input", [model, config, unsupported]);
     await page.locator("#own-status.failed", { hasText: /do_pad.*choose the pixels/ }).waitFor();
     await page.setInputFiles("#own-photo-input", PHOTO);
     await page.selectOption("#own-pixels", "unit");
     const got = await classes(page);
     const prepare = { kind: "photo", resize: [12, 12], mean: [0, 0, 0], std: [1, 1, 1], interpolation: "bicubic" };
-    const [want] = await asked([model, config], undefined, prepare);
+    const [want] = await apiAnswer([model, config], undefined, prepare);
     assert.equal(got[0].label, want.label);
     assert.ok(Math.abs(got[0].p - want.p) < 1e-5);
   });
@@ -111,15 +111,15 @@ describe("what a visitor's checkpoint does not say", { skip }, () => {
     await ready(page);
     assert.equal(fetched.length, 0);
     // ILSVRC-2012's numbers, as in all ImageNet models
-    const known = { 207: "golden retriever", 285: "Egyptian cat", 967: "espresso", 812: "space shuttle", 999: "toilet tissue" };
-    const numbers = Object.keys(known).map(Number);
+    const names = { 207: "golden retriever", 285: "Egyptian cat", 967: "espresso", 812: "space shuttle", 999: "toilet tissue" };
+    const numbers = Object.keys(names).map(Number);
     const bias = (name, index) => (name === "head.bias" ? 9 * (numbers.indexOf(index) + 1) : 0);
-    const file = made({ width: 16, depth: 1, classes: 1000, patch: 8, side: 16, heads: 1 }, bias);
+    const file = checkpointOf({ width: 16, depth: 1, classes: 1000, patch: 8, side: 16, heads: 1 }, bias);
     await page.setInputFiles("#own-files-input", weights(file));
     await page.locator("#own-facts", { hasText: "1000 classes" }).waitFor();
     await ready(page);
     const labels = (await classes(page)).map(({ label }) => label);
-    assert.deepEqual(labels, Object.values(known).reverse());
+    assert.deepEqual(labels, Object.values(names).reverse());
     assert.match(await page.locator("#own-facts").textContent(), /NamesImageNet/);
     assert.equal(fetched.length, 1);
   });
@@ -127,7 +127,7 @@ describe("what a visitor's checkpoint does not say", { skip }, () => {
   test("a thousand classes keep their own names, or their numbers if ImageNet's names do not load", async () => {
     const { page } = await opened({ excused: /ERR_FAILED/ });
     const sizes = { width: 16, depth: 1, classes: 1000, patch: 8, side: 16, heads: 1 };
-    const file = made(sizes, (name, index) => (name === "head.bias" && index === 207 ? 9 : 0));
+    const file = checkpointOf(sizes, (name, index) => (name === "head.bias" && index === 207 ? 9 : 0));
     const labels = Array.from({ length: 1000 }, (_, index) => `mine ${index}`);
     const named = { image_size: [16, 16], patch_size: [8, 8], channels: 3, mlp_width: 16, ...sizes, labels };
     await page.setInputFiles("#own-files-input", [...weights(file), { name: "config.json", mimeType: "", buffer: json(named) }]);
@@ -158,15 +158,15 @@ test("ImageNet's names are 1,000 different names in ILSVRC-2012's order", () => 
   assert.equal(names.length, 1000);
   assert.equal(new Set(names.map((name) => name.toLowerCase())).size, 1000);
   for (const name of names) assert.match(name, /^[A-Za-z][A-Za-z' ().-]+$/);
-  const known = {
+  const examples = {
     0: "tench", 1: "goldfish", 207: "golden retriever", 281: "tabby", 285: "Egyptian cat", 437: "beacon",
     504: "coffee mug", 812: "space shuttle", 967: "espresso", 999: "toilet tissue",
   };
-  for (const [index, name] of Object.entries(known)) assert.equal(names[index], name);
+  for (const [index, name] of Object.entries(examples)) assert.equal(names[index], name);
 });
 
 /** Fills in the field that asks for a key: one or more numbers, or a word to choose. */
-async function answerTo(page, key, answer, offered) {
+async function answerTo(page, key, answer, choices) {
   const field = page.locator(`#own-asked [data-key=${key}]`);
   await field.waitFor();
   assert.match(await page.locator("#own-status.asking").textContent(), new RegExp(key.replaceAll("_", " ")));
@@ -175,7 +175,7 @@ async function answerTo(page, key, answer, offered) {
     return field.locator("input").last().press("Enter");
   }
   const options = await field.locator("option:enabled").allTextContents();
-  if (offered) assert.deepEqual(options, offered);
+  if (choices) assert.deepEqual(options, choices);
   assert.equal(await field.locator("select").inputValue(), ""); // else its first could not be chosen
   await field.locator("select").selectOption(answer);
 }
@@ -186,7 +186,7 @@ function valueOf(answer) {
 }
 
 /** The API's answer to the photo, with ImageNet's mean and deviation if the files have none. */
-async function asked(files, config, prepare) {
+async function apiAnswer(files, config, prepare) {
   const source = { weights: files.map(({ name, buffer }) => new File([buffer], name)), ...(config && { config }) };
   let vit = await Vit.load({ ...source, ...(prepare && { prepare }) }, { variant: "scalar" });
   if (!vit.config.prepare || vit.config.prepare.kind === "bytes") {
