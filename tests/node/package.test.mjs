@@ -57,7 +57,7 @@ test("npm pack holds only the files that a user needs", () => {
     /^dist\/((engine|generated|load|train)\/)?[\w-]+\.d\.ts(\.map)?$/,
     /^web\/(((engine|generated|load|train)\/)?[\w-]+\.ts|(README|RECIPES|REFERENCE)\.md)$/,
     /^(all|train)\/package\.json$/,
-    /^dist\/(vit|vitrine|search|all|worker|train|train-worker|folder|text|entities|foreign|pickle|structure|rare|settings|decoders|examples|impostors|cli|commands)\.js(\.map)?$/,
+    /^dist\/(vit|vitrine|search|all|worker|train|train-worker|folder|text|entities|foreign|pickle|structure|rare|decoder|settings|decoders|examples|impostors|cli|commands)\.js(\.map)?$/,
     /^dist\/vit(\.train|\.full(?!\.scalar))?\.(scalar|(simd128|relaxed)(-threads)?)\.wasm$/,
     /^weights\/digits(-int8)?\.safetensors$/,
     /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
@@ -65,7 +65,7 @@ test("npm pack holds only the files that a user needs", () => {
   for (const path of packed)
     assert.ok(allowed.some((pattern) => pattern.test(path)), path);
   const modules = [...variants, ...full, ...threaded].flatMap((build) => [`dist/vit.${build}.wasm`, `dist/vit.train.${build.replace("full.", "")}.wasm`]);
-  for (const path of ["dist/vit.js", "dist/vitrine.js", "dist/search.js", "dist/train.js", "dist/train.d.ts", "dist/train-worker.js", "dist/vitrine.d.ts", "dist/worker.js", "dist/pickle.js", "dist/structure.js", "dist/rare.js", "dist/settings.js", "dist/decoders.js", "dist/examples.js", "dist/folder.js", "dist/text.js", "dist/entities.js", "dist/foreign.js", "dist/impostors.js", "dist/cli.js", "dist/commands.js", ...modules]) {
+  for (const path of ["dist/vit.js", "dist/vitrine.js", "dist/search.js", "dist/train.js", "dist/train.d.ts", "dist/train-worker.js", "dist/vitrine.d.ts", "dist/worker.js", "dist/pickle.js", "dist/structure.js", "dist/rare.js", "dist/decoder.js", "dist/settings.js", "dist/decoders.js", "dist/examples.js", "dist/folder.js", "dist/text.js", "dist/entities.js", "dist/foreign.js", "dist/impostors.js", "dist/cli.js", "dist/commands.js", ...modules]) {
     assert.ok(packed.includes(path), path);
   }
 });
@@ -215,7 +215,7 @@ test("the package's types are only the public ones", () => {
     [...read(`dist/${file}`).toString().matchAll(/^\s*(?:export )?(?:declare )?(?:abstract )?(?:class|interface|type|function|const|enum) (\w+)/gm)]
       .map(([, name]) => name));
   assert.deepEqual([...new Set(names)].sort(), [
-    "Ablation", "Answers", "Attention", "AttentionShape", "Build", "Bytes", "Class", "Classification", "ClassifyOptions", "CompiledModule", "DetectOptions", "DetectedObject", "Detection", "Disposable", "Dom",
+    "Ablation", "Answers", "Attention", "AttentionShape", "BuildName", "Bytes", "Class", "Classification", "ClassifyOptions", "CompiledModule", "DetectOptions", "DetectedObject", "Detection", "Disposable", "Dom",
     "Drawing", "EmbedOptions", "Embedding", "Epoch", "Example", "Fetch", "Folder", "Found", "Freeze", "Head", "ImageInput", "Index", "IndexOptions", "LoadOptions", "Log", "Mapping", "Measured", "OverlayOptions", "Part", "PenPoint", "Pixels",
     "Placement", "Prepare", "ReadAttention", "ReadOptions", "ReadResult", "ReadToken", "Reading", "Recipe", "Replacement", "RolloutOptions", "RunOptions", "Score", "ScoreOptions", "Source", "Step", "SymbolConstructor", "TeachOptions", "TextConfig", "TextEmbedding", "TextInput", "Tokenizer", "Trace", "Trainer", "TrainerOptions",
     "TrainerSource", "Variant", "Vit", "VitConfig", "VitError",

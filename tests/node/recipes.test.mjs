@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { recipes } from "../ecosystem/recipes.mjs";
-import { lay, tried } from "../ecosystem/try.mjs";
+import { lay, tryRecipe } from "../ecosystem/try.mjs";
 import { folderOf } from "./folder.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -59,7 +59,7 @@ test("the recipe for Node reads the drawn digit", async (t) => {
   symlinkSync(root, join(folder, "node_modules", "vitrine"));
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
   lay(recipes.node, folder);
-  const [{ label, p }] = await tried(recipes.node, folder);
+  const [{ label, p }] = await tryRecipe(recipes.node, folder);
   assert.equal(label, "1");
   assert.ok(p > 0.9 && p <= 1);
 });
