@@ -15,10 +15,10 @@ const MOST_NUMBERS = 2 ** 24;
 const endOf = (tensors: readonly Tensor[]) => Math.max(...tensors.map(({ end }) => end));
 
 /** The tensors that the family adds to the blocks of this file. */
-export function addedTo(checkpoint: Checkpoint, given: Json): readonly Appended[] {
+export function addedTo(checkpoint: Checkpoint, config: Json): readonly Appended[] {
   const { family, prefix } = checkpoint;
   const [, , ...patch] = checkpoint.tensor("patch_embed.proj.weight")?.shape ?? [];
-  const grid = given.image_size === undefined ? undefined : gridOf(pairOf(given.image_size), pairOf(given.patch_size ?? patch));
+  const grid = config.image_size === undefined ? undefined : gridOf(pairOf(config.image_size), pairOf(config.patch_size ?? patch));
   const all: Appended[] = [];
   for (let at = 0; family.added && at < MOST_DEPTH && checkpoint.has(`blocks.${at}.norm1.weight`); at++) {
     const find = (name: string) => checkpoint.find(name.replace("*", String(at)), false);
@@ -66,21 +66,21 @@ const headerFor = (tensors: readonly (readonly [name: string, dtype: string, sha
 async function* pieces(file: Pieces, headerLength: number, added: readonly Appended[], start: Piece): AsyncGenerator<Piece> {
   const uses = new Map<Tensor, number>();
   for (const tensor of added.flatMap(({ from }) => from)) uses.set(tensor, (uses.get(tensor) ?? 0) + 1);
-  const needed = [...uses.keys()].sort((a, b) => a.begin - b.begin);
-  const kept = new Map<Tensor, Piece>();
+  const sources = [...uses.keys()].sort((a, b) => a.begin - b.begin);
+  const cache = new Map<Tensor, Piece>();
   /** Forgets it after its last use. */
   const use = (tensor: Tensor) => {
-    const bytes = kept.get(tensor) ?? new Uint8Array(), left = uses.get(tensor)! - 1;
-    uses.set(tensor, left);
-    if (left === 0) kept.delete(tensor);
+    const bytes = cache.get(tensor) ?? new Uint8Array(), count = uses.get(tensor)! - 1;
+    uses.set(tensor, count);
+    if (count === 0) cache.delete(tensor);
     return bytes;
   };
   yield start;
   let at = -headerLength, next = 0, made = 0;
   for (let piece; (piece = await file.take()); at += piece.length) {
-    for (let one; (one = needed[next]) && one.begin < at + piece.length; next++) {
-      const bytes = kept.get(one) ?? new Uint8Array(one.end - one.begin);
-      kept.set(one, bytes);
+    for (let one; (one = sources[next]) && one.begin < at + piece.length; next++) {
+      const bytes = cache.get(one) ?? new Uint8Array(one.end - one.begin);
+      cache.set(one, bytes);
       bytes.set(piece.subarray(Math.max(0, one.begin - at), one.end - at), Math.max(0, at - one.begin));
       if (one.end > at + piece.length) break;
     }

@@ -47,7 +47,7 @@ const isSize = (value: unknown): value is number => Number.isInteger(value) && (
 
 /** The tensors in the order of their bytes. Undefined for a header that src/file/safetensors.c refuses. */
 export function tensorsOf({ tensors, metadata = {}, bytes, size }: Header): readonly Tensor[] | undefined {
-  const found: Tensor[] = [];
+  const all: Tensor[] = [];
   for (const [name, entry] of Object.entries(tensors ?? { "": null })) {
     if (!isObject(entry) || Object.keys(entry).length !== 3) return undefined;
     const { dtype, shape, data_offsets: offsets } = entry;
@@ -57,13 +57,13 @@ export function tensorsOf({ tensors, metadata = {}, bytes, size }: Header): read
     const count = shape.reduce((product, length) => product * length, 1);
     const [begin, end] = offsets as [number, number];
     if (end - begin !== count * each) return undefined;
-    found.push({ name, dtype: dtype as string, shape, count, begin, end });
+    all.push({ name, dtype: dtype as string, shape, count, begin, end });
   }
-  found.sort((a, b) => a.begin - b.begin || a.end - b.end);
-  const whole = found.every(({ begin }, at) => begin === (at > 0 ? found[at - 1]!.end : 0));
-  const end = found[found.length - 1]?.end ?? 0;
+  all.sort((a, b) => a.begin - b.begin || a.end - b.end);
+  const whole = all.every(({ begin }, at) => begin === (at > 0 ? all[at - 1]!.end : 0));
+  const end = all[all.length - 1]?.end ?? 0;
   const texts = isObject(metadata) && Object.values(metadata).every((value) => typeof value === "string");
-  return whole && end === size - bytes && texts && found.length <= MOST_TENSORS ? found : undefined;
+  return whole && end === size - bytes && texts && all.length <= MOST_TENSORS ? all : undefined;
 }
 
 /** The limit of src/file/safetensors.c. */
@@ -79,8 +79,8 @@ type Names = ReadonlyMap<string, readonly (readonly string[])[]>;
 const tables = new Map<string, Names>();
 
 function namesOf({ names }: Family): Names {
-  const known = tables.get(names);
-  if (known) return known;
+  const hit = tables.get(names);
+  if (hit) return hit;
   const table = new Map<string, (readonly string[])[]>();
   for (const line of names.trim().split("\n")) {
     const [ours, theirs] = line.trim().split(" ") as [string, string];
@@ -182,11 +182,11 @@ export class Checkpoint implements Tensors {
 }
 
 function numbered(tensors: readonly Tensor[], prefix: string): ReadonlyMap<string, Tensor> {
-  const found = new Map<string, Tensor>();
+  const byNumber = new Map<string, Tensor>();
   for (const tensor of tensors.filter(({ name }) => name.startsWith(prefix))) {
-    found.set(tensor.name.slice(prefix.length).replace(/\d+/, "#"), tensor);
+    byNumber.set(tensor.name.slice(prefix.length).replace(/\d+/, "#"), tensor);
   }
-  return found;
+  return byNumber;
 }
 
 /** Matches names that begin with one of the lines after a prefix; a line with a ^ only after a prefix shorter than the first. */
@@ -245,19 +245,19 @@ function likenessOf(tensors: readonly Tensor[]): ReadonlyMap<Family, number> {
       families.set(name, [...(families.get(name) ?? []), family]);
     }
   }
-  const seen = new Set<string>();
+  const endings = new Set<string>();
   for (const { name } of tensors) {
     for (const whole of [name, name.slice(0, Math.max(0, name.lastIndexOf(".")))]) {
       for (let dot = whole.length; dot > 0 && whole.length - dot <= MOST_NAME; ) {
         dot = whole.lastIndexOf(".", dot - 1);
         const end = whole.slice(dot + 1);
-        if (families.has(end)) seen.add(end);
+        if (families.has(end)) endings.add(end);
       }
     }
   }
   const likeness = new Map<Family, number>();
   for (const [name, all] of families) {
-    if (seen.has(name)) for (const family of all) likeness.set(family, (likeness.get(family) ?? 0) + 1);
+    if (endings.has(name)) for (const family of all) likeness.set(family, (likeness.get(family) ?? 0) + 1);
   }
   return likeness;
 }

@@ -191,8 +191,8 @@ const PROJECTION = "\nencoder_proj ^^enc_to_dec_proj";
  *
  * @throws {Refusal} for a decoder or an encoder that is not known here.
  */
-export function decoderOf(encoder: Checkpoint, { theirs: c, whole, encoder: seen, generation, ...given }: DecoderSource): Decoder {
-  const type = wordOf(c.model_type), encoderType = wordOf(seen);
+export function decoderOf(encoder: Checkpoint, { theirs: c, whole, encoder: encoderModel, generation, ...overrides }: DecoderSource): Decoder {
+  const type = wordOf(c.model_type), encoderType = wordOf(encoderModel);
   if (!hasOwn(DECODERS, type)) throw unknownName("decoder.model_type", type, Object.keys(DECODERS).join(", "));
   if (!ENCODERS.includes(encoderType)) throw unknownName("encoder.model_type", encoderType, ENCODERS.join(", "), "of an encoder with a decoder");
   const decoderFamily = DECODERS[type]!, names = namesOf(decoderFamily);
@@ -242,7 +242,7 @@ export function decoderOf(encoder: Checkpoint, { theirs: c, whole, encoder: seen
       embedding_norm: shapeOf("embed_norm.weight").length > 0,
       encoder_proj: shapeOf("encoder_proj.weight").length > 0,
       tied_head: tied, head_bias: names.has("head.bias"), head_hidden: names.has("pre_logits.weight"),
-      ...config, ...((halves || counted) && { padding }), ...given,
+      ...config, ...((halves || counted) && { padding }), ...overrides,
     },
     generation: settings, family: `transformers' ${decoderFamily.name}`, added, tensors,
     ignores: ({ name }) => ignored.test(name.slice(outer.length)),

@@ -33,10 +33,10 @@ const RARE: readonly unknown[] = ["gelu_tanh", "quick_gelu", "silu", "max"];
 /** Keys whose other values few models have, tried with the last combinations. */
 const LATE = ["class_position", "pool"];
 
-const MOST_TRIED = 200;
+const MOST_TRIALS = 200;
 /** After so many combinations the late keys' turn comes, and then that of all keys beside those which got nearer. */
 const EARLY = 140;
-const MOST_SHOWN = 5;
+const MOST_RANKS = 5;
 /** How many answers by labels have their guesses changed: labels tell too little for more. */
 const MOST_VARIED = 3;
 const NEAR = 1e-3;
@@ -52,45 +52,45 @@ const SURE = 2e-5;
 export async function settle<Image, Loaded extends Model<Image>>(
   examples: readonly Example<Image>[],
   load: (config: Answers) => Promise<Loaded>,
-  fail: (message: string, found?: { readonly ranking: readonly Ranked[] }) => Error,
+  fail: (message: string, details?: { readonly ranking: readonly Ranked[] }) => Error,
 ): Promise<Loaded> {
   const every = (test: (example: Example<Image>) => unknown) => Array.isArray(examples) && examples.length > 0 && examples.every(test);
   const labelled = every(({ logits, label }) => !logits && label !== undefined);
   if (!labelled && !every(({ logits }) => logits)) {
     throw fail("examples: expected a list of { image, logits }, or of { image, label }");
   }
-  const tried: { readonly answers: Answers; readonly far: number; readonly open: readonly Question[] }[] = [];
-  const sorted = () => [...tried].sort((a, b) => a.far - b.far);
+  const trials: { readonly answers: Answers; readonly far: number; readonly open: readonly Question[] }[] = [];
+  const sorted = () => [...trials].sort((a, b) => a.far - b.far);
   const waiting: Answers[] = [{}];
   const guesses: Answers[] = [];
   const varied = [new Set<Answers>(), new Set<Answers>()] as const;
-  const seen = new Set<string>();
+  const texts = new Set<string>();
   /** Questions whose rare values wait. */
   const rare: Question[] = [];
   let last: Answers[] | undefined;
   /** Nothing fits, so what loading guessed is tried too: one key of the nearest answers after the other, and in the end another order of the norms. */
   const guess = () => {
-    if (!labelled && tried.some(({ far }) => far <= SURE)) return undefined;
-    last ??= sorted().filter(({ answers }) => answers.norm !== "post").slice(0, MOST_TRIED - tried.length)
+    if (!labelled && trials.some(({ far }) => far <= SURE)) return undefined;
+    last ??= sorted().filter(({ answers }) => answers.norm !== "post").slice(0, MOST_TRIALS - trials.length)
       .map(({ answers }) => ({ ...answers, norm_order: "norm(x) + f(norm(x))" }));
-    const isFull = tried.length + last.length >= MOST_TRIED;
+    const isFull = trials.length + last.length >= MOST_TRIALS;
     while (isFull || guesses.length === 0) {
-      const isLate = tried.length > EARLY, done = varied[Number(isLate)]!;
+      const isLate = trials.length > EARLY, done = varied[Number(isLate)]!;
       const next = sorted().find(({ answers }) => !done.has(answers));
       if (!next || isFull || (labelled && done.size >= MOST_VARIED)) return last.shift();
       done.add(next.answers);
-      const others = next.open.filter(({ key }) => tried.indexOf(next) > EARLY || LATE.includes(key) === isLate).flatMap(({ key, values }) => values.map((value) => ({ ...next.answers, [key]: value })));
-      guesses.push(...others.filter((one) => !seen.has(textOf(one)) && seen.add(textOf(one))));
+      const others = next.open.filter(({ key }) => trials.indexOf(next) > EARLY || LATE.includes(key) === isLate).flatMap(({ key, values }) => values.map((value) => ({ ...next.answers, [key]: value })));
+      guesses.push(...others.filter((one) => !texts.has(textOf(one)) && texts.add(textOf(one))));
     }
     return guesses.shift();
   };
   for (let next; (next = waiting.shift() ?? guess()); ) {
     const answers = next;
-    seen.add(textOf(answers));
+    texts.add(textOf(answers));
     const model = await load(answers).catch((error: Error & { readonly questions?: readonly Question[] }) => {
       const questions = error.questions?.map((question) => (question.key === "image_size" ? { ...question, values: sizesOf(examples[0]!.image) } : question));
       if (!questions?.length) {
-        if (tried.length > 0 || waiting.length > 0) return undefined; // such an answer does not fit the tensors
+        if (trials.length > 0 || waiting.length > 0) return undefined; // such an answer does not fit the tensors
         throw error;
       }
       if (questions.some(({ values }) => values.length === 0)) throw error; // sizes have too many values
@@ -99,7 +99,7 @@ export async function settle<Image, Loaded extends Model<Image>>(
       waiting.push(...combinations(usual).map((some) => ({ ...answers, ...some })));
       return undefined;
     });
-    if (waiting.length > MOST_TRIED) throw fail(`examples: more than ${MOST_TRIED} combinations are open; set some`);
+    if (waiting.length > MOST_TRIALS) throw fail(`examples: more than ${MOST_TRIALS} combinations are open; set some`);
     if (!model) continue;
     let far = 0;
     for (const { image, logits, label } of examples) {
@@ -108,18 +108,18 @@ export async function settle<Image, Loaded extends Model<Image>>(
       const apart = logits ? farthest(answer.logits, logits) : far + Number(![best!.label, best!.index].includes(label!));
       if (!(apart <= far)) far = apart; // NaN counts
     }
-    tried.push({ answers, far, open: [...guessed(model), ...rare] });
+    trials.push({ answers, far, open: [...guessed(model), ...rare] });
     model.dispose();
   }
   if (labelled) {
     const ranking = sorted().map(({ answers, far }) => ({ config: answers, right: examples.length - far }));
-    const best = ranking.slice(0, MOST_SHOWN).map(({ config, right }) => `${right} of ${examples.length} right with ${JSON.stringify(config)}`);
+    const best = ranking.slice(0, MOST_RANKS).map(({ config, right }) => `${right} of ${examples.length} right with ${JSON.stringify(config)}`);
     throw fail(`examples: labels only rank: ${best.join(", ")}; logits settle it`, { ranking });
   }
   const [{ answers, far } = { answers: {}, far: Infinity }] = sorted();
   if (far <= NEAR) return load(answers);
   throw fail(
-    `examples: none of ${tried.length} combinations fits to ${NEAR}; the nearest, ` +
+    `examples: none of ${trials.length} combinations fits to ${NEAR}; the nearest, ` +
       `${JSON.stringify(answers)}, is ${far.toPrecision(2)} apart`,
   );
 }
@@ -148,7 +148,7 @@ function combinations(questions: readonly Question[]): Answers[] {
   let all: Answers[] = [{}];
   for (const { key, values } of questions) {
     all = all.flatMap((answers) => values.map((value) => ({ ...answers, [key]: value })));
-    if (all.length > 2 * MOST_TRIED) break;
+    if (all.length > 2 * MOST_TRIALS) break;
   }
   return all;
 }
@@ -158,7 +158,7 @@ function farthest(logits: Float32Array, expected: ArrayLike<number>): number {
   if (logits.length !== expected.length) return Infinity;
   const most = Math.max(...logits);
   const log = most + Math.log(logits.reduce((sum, logit) => sum + Math.exp(logit - most), 0));
-  const apart = (meant: (logit: number) => number) =>
-    logits.reduce((far, logit, at) => Math.max(far, Math.abs(meant(logit) - expected[at]!)), 0);
+  const apart = (transform: (logit: number) => number) =>
+    logits.reduce((far, logit, at) => Math.max(far, Math.abs(transform(logit) - expected[at]!)), 0);
   return Math.min(apart((logit) => logit), apart((logit) => logit - log), apart((logit) => Math.exp(logit - log)));
 }

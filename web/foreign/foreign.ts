@@ -45,28 +45,28 @@ export function translateConfig({ folderConfig: beside = {}, callerConfig: apart
   const both = { ...folderConfig, ...callerConfig };
   const photo = wantsPrepare && processor ? prepareOf(processor, both, typeOf(both.model_type)) : undefined;
   const own = ourConfig(folderConfig, wantsPrepare);
-  const given = ourConfig(callerConfig, wantsPrepare);
+  const overrides = ourConfig(callerConfig, wantsPrepare);
   const crop = photo && pair(photo.crop);
   // DINOv2 and YOLOS take images of any size, so their processor's size is used.
-  const image_size = given.image_size ?? (/^(dinov[23]|yolos)/.test(wordOf(folderConfig.model_type)) ? crop : undefined);
+  const image_size = overrides.image_size ?? (/^(dinov[23]|yolos)/.test(wordOf(folderConfig.model_type)) ? crop : undefined);
   const resized = image_size && own.image_size && !same(image_size, own.image_size);
   // The processor makes images of one size, so another size from the caller needs another `prepare`.
-  const fits = given.image_size === undefined || same(given.image_size, crop);
+  const fits = overrides.image_size === undefined || same(overrides.image_size, crop);
   return {
     ...(fits && photo ? { prepare: photo } : {}),
     ...own,
     ...(image_size ? { image_size } : {}),
     ...(resized ? { position_size: own.image_size } : {}),
-    ...given,
-    ...(own.decoder !== undefined && given.decoder !== undefined && { decoder: { ...objectOr(given.decoder, {}), ...objectOr(own.decoder, {}) } }),
+    ...overrides,
+    ...(own.decoder !== undefined && overrides.decoder !== undefined && { decoder: { ...objectOr(overrides.decoder, {}), ...objectOr(own.decoder, {}) } }),
   };
 }
 
 /** The config of a VisionEncoderDecoder's encoder, with what decoders.ts reads when the file's names are known. */
 function encoderOf(config: Json, generation: Json | undefined): Json {
   if (config.model_type !== "vision-encoder-decoder") return config;
-  const { encoder, decoder, ...whole } = config, seen = objectOr(encoder, {});
-  return { ...seen, decoder: { theirs: objectOr(decoder, {}), whole, encoder: seen.model_type, generation } };
+  const { encoder, decoder, ...whole } = config, encoderConfig = objectOr(encoder, {});
+  return { ...encoderConfig, decoder: { theirs: objectOr(decoder, {}), whole, encoder: encoderConfig.model_type, generation } };
 }
 
 function ourConfig(config: Json, wantsPrepare: boolean): Json {
@@ -89,41 +89,41 @@ const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
  * @param isOurs whether the config is of our own format, whose missing keys have defaults
  * @throws {Refusal} for a file of another kind, or for a key that neither file nor family sets.
  */
-export function openForeign(header: Header, given: Json, isOurs = false, decoders?: Decoders): Foreign | undefined {
-  const asked: Refusal[] = [];
+export function openForeign(header: Header, config: Json, isOurs = false, decoders?: Decoders): Foreign | undefined {
+  const refusals: Refusal[] = [];
   let mapping: Mapping | undefined;
-  for (let answered = given; ; ) {
+  for (let answers = config; ; ) {
     try {
-      const opened = openAnswered(header, answered, isOurs, decoders);
-      if (asked.length === 0) return opened;
-      mapping = opened?.origin.mapping;
+      const foreign = openAnswered(header, answers, isOurs, decoders);
+      if (refusals.length === 0) return foreign;
+      mapping = foreign?.origin.mapping;
       break;
     } catch (error) {
-      const refused = error as Refusal, question = refused.questions?.[0];
+      const refusal = error as Refusal, question = refusal.questions?.[0];
       if (!question) {
-        if (asked.length === 0) throw error;
+        if (refusals.length === 0) throw error;
         break;
       }
-      asked.push(refused);
+      refusals.push(refusal);
       if (question.values.length === 0) break; // what follows from sizes is asked later
-      answered = { ...answered, [question.key]: question.values[0] };
+      answers = { ...answers, [question.key]: question.values[0] };
     }
   }
-  const all = new Refusal(asked.map(({ message }) => message).join("; "));
-  throw Object.assign(all, { questions: asked.flatMap(({ questions }) => questions!), mapping });
+  const all = new Refusal(refusals.map(({ message }) => message).join("; "));
+  throw Object.assign(all, { questions: refusals.flatMap(({ questions }) => questions!), mapping });
 }
 
-function openAnswered(header: Header, { decoder: source, ...given }: Json, isOurs: boolean, decoders?: Decoders): Foreign | undefined {
+function openAnswered(header: Header, { decoder: source, ...overrides }: Json, isOurs: boolean, decoders?: Decoders): Foreign | undefined {
   const tensors = tensorsOf(header);
   if (!tensors) return undefined;
   const found = findFamily(tensors);
   const decoder = found && isDecoderSource(source) ? decoders?.decoderOf(found, source) : undefined;
-  if (!found && !isOurs && !isWhole(given)) throw noFamily(tensors);
-  const added = found ? addedTo(found, given) : [];
+  if (!found && !isOurs && !isWhole(overrides)) throw noFamily(tensors);
+  const added = found ? addedTo(found, overrides) : [];
   const checkpoint = found?.with(added) ?? asTimms(tensors); // the core will say that its first block is missing
-  const completed = found && !isOurs ? complete(checkpoint, given) : { config: given, assumed: [] };
-  const { config: seen, assumed } = withPositions(checkpoint, completed);
-  const config = { ...seen, ...(decoder ? { decoder: decoder.config } : source !== undefined && { decoder: source }) };
+  const completed = found && !isOurs ? complete(checkpoint, overrides) : { config: overrides, assumed: [] };
+  const { config: encoderConfig, assumed } = withPositions(checkpoint, completed);
+  const config = { ...encoderConfig, ...(decoder ? { decoder: decoder.config } : source !== undefined && { decoder: source }) };
   const { map, mapping, skipped } = mapOf(checkpoint, config, decoder);
   const { family } = checkpoint;
   const origin = { family: decoder?.family ?? family.name, assumed, skipped, mapping, projection: projectionOf(family, config), ...(decoder && { generation: decoder.generation }) };
@@ -145,36 +145,36 @@ type LoadBundle = <Name extends keyof Bundles>(name: Name) => Promise<Bundles[Na
 const BORROWED = /^(timm|vit-pytorch|torch\..*)$/;
 
 /** As openForeign; a file that no family explains is read by its structure. */
-export async function identifyForeign(header: Header, given: Json, isOurs: boolean, file: Bytes, bundle: LoadBundle): Promise<Foreign | undefined> {
+export async function identifyForeign(header: Header, config: Json, isOurs: boolean, file: Bytes, bundle: LoadBundle): Promise<Foreign | undefined> {
   const tensors = tensorsOf(header);
-  if (!tensors || isOurs) return openForeign(header, given, isOurs);
+  if (!tensors || isOurs) return openForeign(header, config, isOurs);
   const found = findFamily(tensors);
-  if (isDecoderSource(given.decoder)) return openForeign(header, given, isOurs, await bundle("decoders"));
-  if (found && !given.map && !given.decoder && (!BORROWED.test(found.family.name) || explains(found, given))) return openForeign(header, given);
+  if (isDecoderSource(config.decoder)) return openForeign(header, config, isOurs, await bundle("decoders"));
+  if (found && !config.map && !config.decoder && (!BORROWED.test(found.family.name) || explains(found, config))) return openForeign(header, config);
   const { openStructure } = await bundle("structure");
   try {
-    const { parameters, ...found } = await openStructure(tensors, header, given, file, bundle);
+    const { parameters, ...found } = await openStructure(tensors, header, config, file, bundle);
     return { ...found, written: fileOf(parameters) };
   } catch (cause) {
-    const refused = cause as Refusal;
-    if (refused.code !== "bad_tensor") throw cause; // questions
+    const refusal = cause as Refusal;
+    if (refusal.code !== "bad_tensor") throw cause; // questions
     try {
-      return openForeign(header, given);
+      return openForeign(header, config);
     } catch (other) {
       const { message, questions } = other as Refusal;
       if (found && !questions && !/is missing$/.test(message)) throw other;
-      if (!questions) refused.message = `${message}; ${refused.message}`;
-      throw refused;
+      if (!questions) refusal.message = `${message}; ${refusal.message}`;
+      throw refusal;
     }
   }
 }
 
 /** Whether a family's names stand for all tensors. */
-function explains(checkpoint: Checkpoint, given: Json): boolean {
+function explains(checkpoint: Checkpoint, config: Json): boolean {
   if (!checkpoint.has("patch_embed.proj.weight")) return false;
-  const { mapping, skipped } = mapOf(checkpoint, { ...given, depth: MOST_DEPTH }); // it ends at the last block of the file
-  const known = new Set([...Object.values(mapping).flat(), ...skipped]);
-  return checkpoint.tensors.every(({ name, count }) => count === 0 || known.has(name));
+  const { mapping, skipped } = mapOf(checkpoint, { ...config, depth: MOST_DEPTH }); // it ends at the last block of the file
+  const names = new Set([...Object.values(mapping).flat(), ...skipped]);
+  return checkpoint.tensors.every(({ name, count }) => count === 0 || names.has(name));
 }
 
 function projectionOf({ projection }: Family, { classes }: Json): Origin["projection"] {

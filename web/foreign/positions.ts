@@ -14,8 +14,8 @@ export function withPositions(checkpoint: Checkpoint, { config, assumed }: Compl
   if (kind !== "relative" && !(position && ["learned", "rotary"].includes(kind))) return { config, assumed };
   const patch = pairOf(config.patch_size);
   const own = gridOf(pairOf(config.image_size), patch);
-  const given = hasOwn(config, "position_size") ? gridOf(pairOf(config.position_size), patch) : undefined;
-  const grid = (position && positionsGrid(checkpoint, position, config, { own, given })) ?? own;
+  const configGrid = hasOwn(config, "position_size") ? gridOf(pairOf(config.position_size), patch) : undefined;
+  const grid = (position && positionsGrid(checkpoint, position, config, { own, configGrid })) ?? own;
   const { family } = checkpoint;
   const chosen = config.position_resize === "by_family" ? undefined : config.position_resize;
   const by = typeof family.resize === "function" ? family.resize(checkpoint, config) : family.resize;
@@ -23,9 +23,9 @@ export function withPositions(checkpoint: Checkpoint, { config, assumed }: Compl
   const resize = chosen ?? (prefixOf(config.prefix).register > 0 ? "antialias" : by);
   const resized = resize === undefined ? config : { ...config, position_resize: resize };
   if (grid[0] === own[0] && grid[1] === own[1]) return { config: resized, assumed };
-  const guessed = !given && !family.squares && family.assumed?.includes("image_size");
+  const guessed = !configGrid && !family.squares && family.assumed?.includes("image_size");
   return {
-    config: { ...resized, ...(grid !== given && { position_size: [grid[0] * patch[0], grid[1] * patch[1]] }) },
+    config: { ...resized, ...(grid !== configGrid && { position_size: [grid[0] * patch[0], grid[1] * patch[1]] }) },
     assumed: [...assumed, ...(resize === undefined ? ["position_resize"] : []), ...(guessed ? ["position_size"] : [])],
   };
 }
@@ -41,7 +41,7 @@ function positionsGrid(
   checkpoint: Checkpoint,
   { shape, count }: Tensor,
   config: Json,
-  { own, given }: { readonly own: Size; readonly given: Size | undefined },
+  { own, configGrid }: { readonly own: Size; readonly configGrid: Size | undefined },
 ): Size | undefined {
   const width = sizeOf(config.width);
   const [last = 0, before = count / width] = [...shape].reverse();
@@ -53,13 +53,13 @@ function positionsGrid(
   const extras = rows === own[0] * own[1] + prefix ? [prefix, 0, some] : [0, some, prefix];
   const counts = extras.map((extra) => rows - extra).filter((positions) => positions > 0);
   const has = (grid: Size) => (positions: number) => grid[0] * grid[1] === positions;
-  if (given && counts.some(has(given))) return given;
+  if (configGrid && counts.some(has(configGrid))) return configGrid;
   for (const positions of counts) {
     const side = rootOf(positions);
     if (has(own)(positions) && !(checkpoint.family.squares && side)) return own;
     if (side) return [side, side];
-    const known = checkpoint.family.grids?.[positions];
-    if (known) return known;
+    const grid = checkpoint.family.grids?.[positions];
+    if (grid) return grid;
   }
   return undefined;
 }

@@ -90,11 +90,11 @@ export function prepareOf(p: Json, config: Json, type: ModelType | undefined): P
 function askForClass(p: Json): void {
   const missing = ["size", "image_mean", "image_std", "resample"].find((key) => p[key] == null);
   if (!missing && !isLength(p.size)) return;
-  const known = Object.keys(PROCESSORS).map((each) => `${each}ImageProcessor`).join(", ");
+  const names = Object.keys(PROCESSORS).map((each) => `${each}ImageProcessor`).join(", ");
   const what = missing
     ? `whether ${missing} is the default of one class or of another`
     : `whether size ${p.size as number} is of a square or of the shorter side`;
-  const all = known.replace(/, (?=[^,]*$)/, " or ");
+  const all = names.replace(/, (?=[^,]*$)/, " or ");
   throw new Refusal(`config: image_processor_type: set image_processor_type to ${all}, ${what}: the files do not say`);
 }
 
@@ -149,9 +149,9 @@ function convNextSizes(p: Json, processor: Processor): Sizes {
 
 /** One number is the shorter side. Two numbers are rows and columns. */
 function sizeOf(key: string, size: unknown, square: boolean): number | Pair {
-  const given = isObject(size) ? Object.entries(size).filter(([, value]) => value !== null) : [];
-  const { shortest_edge, height, width } = Object.fromEntries(given) as Json;
-  const keys = given.map(([name]) => name).sort().join();
+  const entries = isObject(size) ? Object.entries(size).filter(([, value]) => value !== null) : [];
+  const { shortest_edge, height, width } = Object.fromEntries(entries) as Json;
+  const keys = entries.map(([name]) => name).sort().join();
   const [short, pair] =
     isLength(size) ? (square ? [0, [size, size]] : [size, []])
     : Array.isArray(size) ? [0, size]
@@ -174,8 +174,8 @@ function standardisationOf(p: Json, processor: Processor, config: Json): Pick<Ph
   const times = 255 * (flag(p, "do_rescale", true) ? factor(p.rescale_factor ?? 1 / 255) : 1);
   const scale = Math.abs(times - 1) < 1e-6 ? 1 : times;
   const numbers = (key: string, value: unknown, none: number) => {
-    const given = normal ? value : none;
-    const all: unknown[] = Array.isArray(given) ? given : Array(channels).fill(given);
+    const source = normal ? value : none;
+    const all: unknown[] = Array.isArray(source) ? source : Array(channels).fill(source);
     if (!all.every((each) => typeof each === "number")) {
       throw refusal(key, `expected numbers, got ${show(JSON.stringify(value))}`);
     }

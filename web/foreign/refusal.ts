@@ -30,9 +30,9 @@ export const SAVE_AGAIN = "save it again with Python: torch.save(torch.load(PATH
 /** Advice for a file that holds more than weights. */
 export const WEIGHTS_ALONE = "save the weights alone with Python: torch.save(model.state_dict(), OUT)";
 
-const MOST_SHOWN = 200;
+const MOST_CHARACTERS = 200;
 
 /** A stranger's text, quoted and cut for a message. */
 export function quoted(text: string): string {
-  return JSON.stringify(text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text);
+  return JSON.stringify(text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text);
 }

@@ -22,16 +22,16 @@ export function besideOf(texts: readonly string[]): Json {
   const all = Object.assign({}, ...texts.map((text) => JSON.parse(text) as Json)) as Json;
   const nested = Object.entries(all).filter(([key, value]) => /model|param|arg|config|net|vit/i.test(key) && value instanceof Object && !Array.isArray(value));
   const beside = { ...Object.assign({}, ...nested.map(([, value]) => value as Json)), ...all } as Json;
-  const given: Record<string, unknown> = {};
+  const config: Record<string, unknown> = {};
   for (const [ours, words] of Object.entries(WORDS)) {
     const value = words.split(" ").map((word) => beside[word]).find((one) => one !== undefined);
-    const meant = value === undefined ? undefined : meaningOf(ours, value);
-    if (meant !== undefined) given[ours] = meant;
+    const meaning = value === undefined ? undefined : meaningOf(ours, value);
+    if (meaning !== undefined) config[ours] = meaning;
   }
   const [mean, std] = [beside.mean, beside.std].map((value) => [value].flat());
   const isChannels = (values: readonly unknown[]) => values.length <= 4 && values.every((one) => typeof one === "number");
-  if (isChannels(mean!) && isChannels(std!)) given.prepare = { kind: "photo", resize: null, mean, std };
-  return given;
+  if (isChannels(mean!) && isChannels(std!)) config.prepare = { kind: "photo", resize: null, mean, std };
+  return config;
 }
 
 function meaningOf(key: string, value: unknown): unknown {

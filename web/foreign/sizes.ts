@@ -24,7 +24,7 @@ export const MOST_REGISTERS = 1024;
 
 const POSITIONS = "none, sincos1d, sincos2d, relative or rotary";
 
-const shown = (shape: readonly number[]) => `(${shape.join()})`;
+const shapeText = (shape: readonly number[]) => `(${shape.join()})`;
 
 /** Asks for a key that follows from neither the file nor its family. web/demo/own reads this message. */
 const askFor = (key: string, text: string, why = "the file does not say") => {
@@ -69,24 +69,24 @@ export function complete(checkpoint: Checkpoint, config: Json): Completed {
   const gated = isGated(checkpoint);
   // timm's config names SwiGLU and its activation only if they are among model_args.
   const { activation, ...others } = config;
-  const given = gated && !config.mlp && activation === "gelu" ? others : config;
+  const overrides = gated && !config.mlp && activation === "gelu" ? others : config;
   const assumed: string[] = [];
 
-  const sizes = isWhole(given) ? {} : readSizes();
-  const fixed = fixedKeys(sizeOf(sizes.channels ?? given.channels));
-  const { width, image_size }: Json = { ...sizes, ...given };
+  const sizes = isWhole(overrides) ? {} : readSizes();
+  const fixed = fixedKeys(sizeOf(sizes.channels ?? overrides.channels));
+  const { width, image_size }: Json = { ...sizes, ...overrides };
   const prepare = family.prepare?.(width, pairOf(image_size)) ?? null; // no tensor shows it
-  const found = Object.entries({ ...sizes, ...fixed, prepare });
-  const missing = found.filter(([key, value]) => value !== undefined && !isGiven(key));
-  return { config: { ...Object.fromEntries(missing), ...given }, assumed };
+  const entries = Object.entries({ ...sizes, ...fixed, prepare });
+  const missing = entries.filter(([key, value]) => value !== undefined && !isSet(key));
+  return { config: { ...Object.fromEntries(missing), ...overrides }, assumed };
 
-  function isGiven(key: string): boolean {
-    return hasOwn(given, key);
+  function isSet(key: string): boolean {
+    return hasOwn(overrides, key);
   }
 
   /** Reports keys whose values are guesses, unless they are given. */
   function assume(...keys: string[]): void {
-    assumed.push(...keys.filter((key) => !isGiven(key)));
+    assumed.push(...keys.filter((key) => !isSet(key)));
   }
 
   function assumes(key: NonNullable<Family["assumed"]>[number]): boolean {
@@ -109,7 +109,7 @@ export function complete(checkpoint: Checkpoint, config: Json): Completed {
     if (checkpoint.has("pos_embed")) {
       const unsure = ["gamma_1", "attn.q_bias"].some((name) => checkpoint.has(`blocks.0.${name}`)); // some of timm's rotary models look like a DeiT III
       if (!relative && !family.fixed.position && unsure) assume("position");
-    } else if (!relative && !isGiven("position") && !family.fixed.position) {
+    } else if (!relative && !isSet("position") && !family.fixed.position) {
       throw askFor("position", POSITIONS);
     }
     const { heads, head_width } = readHeads();
@@ -148,7 +148,7 @@ export function complete(checkpoint: Checkpoint, config: Json): Completed {
   /** Refuses models with rotary positions, whose other tensors are named and shaped like those of known models. */
   function refuseRotary(): void {
     const { added, tensors } = checkpoint;
-    const plain = isGiven("position") && given.position !== "rotary";
+    const plain = isSet("position") && overrides.position !== "rotary";
     const found = (plain ? undefined : family.unknown?.(checkpoint)) ?? tensors.find((tensor) =>
       TABLES.test(tensor.name) && !added.some(({ from }) => from.includes(tensor)) && !checkpoint.ignores(tensor));
     if (found) throw badShape(found, "is of a model with rotary positions that are not known here");
@@ -162,35 +162,35 @@ export function complete(checkpoint: Checkpoint, config: Json): Completed {
     const made = family.patches?.(checkpoint);
     if (made) return { width: shape[0] ?? 0, channels: made.channels, patch: made.patch_size };
     const [width = 0, C = 0, P = 0, Q = 0] = shape;
-    const told = isGiven("patch_size") ? pairOf(given.patch_size) : undefined;
+    const patchSize = isSet("patch_size") ? pairOf(overrides.patch_size) : undefined;
     if (shape.length === 4) {
-      const stem = isGiven("stem"); // its last maps are the channels, and the tensor does not show the patch
-      const known = stem || (isGiven("channels") && sizeOf(given.channels) === C);
-      if (!known && isChannelsLast(shape)) {
-        throw badShape(proj, `expected (D,C,P,Q), got ${shown(shape)}, which is MLX's order (D,P,Q,C): save its transpose(0, 3, 1, 2)`);
+      const stem = isSet("stem"); // its last maps are the channels, and the tensor does not show the patch
+      const isChannelsFirst = stem || (isSet("channels") && sizeOf(overrides.channels) === C);
+      if (!isChannelsFirst && isChannelsLast(shape)) {
+        throw badShape(proj, `expected (D,C,P,Q), got ${shapeText(shape)}, which is MLX's order (D,P,Q,C): save its transpose(0, 3, 1, 2)`);
       }
-      return { width, channels: C, patch: told ?? [P, Q] };
+      return { width, channels: C, patch: patchSize ?? [P, Q] };
     }
-    const { channels, patch } = shape.length === 2 ? readMatrix(C, told) : { channels: 0, patch: told };
+    const { channels, patch } = shape.length === 2 ? readMatrix(C, patchSize) : { channels: 0, patch: patchSize };
     if (patch) return { width, channels, patch };
-    throw askFor("patch_size", "[rows, columns]", `tensor "${show(proj.name)}" of shape ${shown(shape)} does not say`);
+    throw askFor("patch_size", "[rows, columns]", `tensor "${show(proj.name)}" of shape ${shapeText(shape)} does not say`);
   }
 
   /** Assumes three channels if the patch is then a square, else one. */
   function readMatrix(pixels: number, patch: Size | undefined): { readonly channels: number; readonly patch: Size | undefined } {
-    const told = isGiven("channels") ? sizeOf(given.channels) : undefined;
+    const override = isSet("channels") ? sizeOf(overrides.channels) : undefined;
     if (patch) {
       const channels = pixels / (patch[0] * patch[1]);
-      return { channels: told ?? (Number.isInteger(channels) ? channels : 0), patch };
+      return { channels: override ?? (Number.isInteger(channels) ? channels : 0), patch };
     }
-    const channels = told ?? [3, 1].find((count) => rootOf(pixels / count) > 0) ?? 0;
+    const channels = override ?? [3, 1].find((count) => rootOf(pixels / count) > 0) ?? 0;
     const side = channels ? rootOf(Math.floor(pixels / channels)) : 0;
     assume("channels", "patch_size");
     return { channels, patch: side > 0 ? [side, side] : undefined };
   }
 
   function readPrefix(width: number): Prefix {
-    const prefix = isGiven("prefix") ? prefixOf(given.prefix) : {
+    const prefix = isSet("prefix") ? prefixOf(overrides.prefix) : {
       class: Number(checkpoint.has("cls_token")),
       distillation: Number(checkpoint.has("dist_token")),
       register: vectors(checkpoint.tensor("reg_token"), width),
@@ -204,7 +204,7 @@ export function complete(checkpoint: Checkpoint, config: Json): Completed {
    * ones have a row for each offset, and three for the prefix.
    */
   function readImageSize(width: number, patch: Size, prefix: Prefix): Size {
-    if (isGiven("image_size")) return pairOf(given.image_size);
+    if (isSet("image_size")) return pairOf(overrides.image_size);
     const rows = vectors(checkpoint.tensor("pos_embed"), width);
     const tokens = prefix.class + prefix.distillation;
     const offsets = (checkpoint.tensor(RELATIVE)?.shape[0] ?? 0) - (tokens + prefix.register > 0 ? 3 : 0);
@@ -214,7 +214,7 @@ export function complete(checkpoint: Checkpoint, config: Json): Completed {
       if (assumes("image_size")) assume("image_size");
       return [height * patch[0], columns * patch[1]];
     }
-    const why = `${rows} positions for patches of ${shown(patch)} pixels do not say`;
+    const why = `${rows} positions for patches of ${shapeText(patch)} pixels do not say`;
     throw askFor("image_size", "[rows, columns]", why);
   }
 
@@ -227,7 +227,7 @@ export function complete(checkpoint: Checkpoint, config: Json): Completed {
     const norm = checkpoint.tensor("blocks.0.attn.q_norm.weight")?.count; // as wide as a head
     const normed = norm && width % norm === 0 ? width / norm : 0;
     const [, , turned, ...pairs] = checkpoint.tensor("rope.freqs")?.shape ?? []; // (2,L,h,d/2)
-    let heads = isGiven("heads") ? sizeOf(given.heads) : isBare() ? 1 : normed || (pairs.length && turned) || checkpoint.tensor(RELATIVE)?.shape[1];
+    let heads = isSet("heads") ? sizeOf(overrides.heads) : isBare() ? 1 : normed || (pairs.length && turned) || checkpoint.tensor(RELATIVE)?.shape[1];
     if (!heads) {
       heads = usualHeads(family.heads, width);
       if (!heads) throw askFor("heads", likelyHeads(width));
@@ -249,24 +249,24 @@ export function complete(checkpoint: Checkpoint, config: Json): Completed {
     const both = prefix.class > 0 && head.length === 2 && !family.headTransposed && Math.floor(head[1]! / 2) === width;
     const pool = attends ? "attention" : both ? "class_mean" : prefix.class > 0 && !means ? "class" : "mean";
     const pool_prefix = (family.bare === true && prefix.class > 0) || undefined;
-    if (pool_prefix && checkpoint.tensor("cls_token")?.shape.length === 3 && !isGiven("pool")) throw askFor("pool", "class or mean");
+    if (pool_prefix && checkpoint.tensor("cls_token")?.shape.length === 3 && !isSet("pool")) throw askFor("pool", "class or mean");
     const tokens = prefix.class + prefix.distillation + prefix.register;
     // timm pooled the prefix too before 1.0.16, transformers the registers before 4.52.
-    if (!isGiven("pool_prefix")) {
+    if (!isSet("pool_prefix")) {
       if (attends && tokens > 0 && !rotary()?.pool_prefix) throw askFor("pool_prefix", "true or false, whether the prefix is pooled too");
       if (both && prefix.register > 0) throw askFor("pool_prefix", "true or false, whether registers are in the mean");
     }
     if (assumes("pool") && !both && !attends) {
       assume("pool");
-      if (tokens > 0 && (isGiven("pool") ? given.pool : pool) !== "class") assume("pool_prefix");
+      if (tokens > 0 && (isSet("pool") ? overrides.pool : pool) !== "class") assume("pool_prefix");
     }
-    if (pool_prefix && given.pool === "mean") assume("pool_prefix"); // copies of vit-pytorch's code leave the token out
+    if (pool_prefix && overrides.pool === "mean") assume("pool_prefix"); // copies of vit-pytorch's code leave the token out
     return { pool, pool_prefix, pool_mlp_width: fc1?.shape[0] || undefined };
   }
 
   /** What the family fixes for rotary positions, if these are. */
   function rotary(): Family["rotary"] {
-    return (isGiven("position") ? given.position : family.fixed.position) === "rotary" ? family.rotary : undefined;
+    return (isSet("position") ? overrides.position : family.fixed.position) === "rotary" ? family.rotary : undefined;
   }
 
   /** What the family fixes, and biases that this file lacks because its family may leave them out. */
@@ -275,11 +275,11 @@ export function complete(checkpoint: Checkpoint, config: Json): Completed {
     const open = { ...family.open, ...(!prefix && family.openWithoutPrefix) };
     for (const key of ["norm", "activation"] as const) {
       if (gated && key === "activation") continue;
-      if (open[key] && !isGiven(key)) throw askFor(key, open[key]);
+      if (open[key] && !isSet(key)) throw askFor(key, open[key]);
     }
     for (const key of ["norm", "norm_eps", "activation", "position", "prepare", "rotary_grid"] as const) if (assumes(key)) assume(key);
     const plain = (prefix || checkpoint.has("blocks.0.attn.qkv.bias")) && !checkpoint.has(RELATIVE);
-    if (assumes("norm") && !isGiven("norm") && !plain && !checkpoint.has("blocks.0.ls1.gamma")) {
+    if (assumes("norm") && !isSet("norm") && !plain && !checkpoint.has("blocks.0.ls1.gamma")) {
       throw askFor("norm", "pre", "x + norm(f(x)), which is not computed, has the same tensors");
     }
     const isMatrix = checkpoint.tensor("patch_embed.proj.weight")?.shape.length === 2;

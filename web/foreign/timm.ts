@@ -202,7 +202,7 @@ export const TIMMS: readonly Family[] = [mixed("timm", "rope.freqs"), mixed("nav
 
 /** timm's architectures of its class VisionTransformer, and of BEiT. */
 const ARCHITECTURES = /^(vit|deit3?|flexivit|beit(v2)?|test_vit\d?)(_|$)|^eva_(large|giant)_patch14_|^eva02_(tiny|small|base|large)_/;
-const KNOWN = "timm's vit_*, deit_*, deit3_*, flexivit_*, beit_*, beitv2_*, eva_* and eva02_*";
+const ARCHITECTURE_NAMES = "timm's vit_*, deit_*, deit3_*, flexivit_*, beit_*, beitv2_*, eva_* and eva02_*";
 
 /** Architectures with such a name that are not a plain ViT. */
 const OTHERS: readonly [RegExp, string][] = [
@@ -216,7 +216,7 @@ const OTHERS: readonly [RegExp, string][] = [
 /** @throws {Refusal} for an architecture that is no plain ViT. */
 function expectPlain(name: string): void {
   const why = ARCHITECTURES.test(name) ? OTHERS.find(([pattern]) => pattern.test(name))?.[1] : "";
-  if (why !== undefined) throw unknownName("architecture", name, KNOWN, why);
+  if (why !== undefined) throw unknownName("architecture", name, ARCHITECTURE_NAMES, why);
 }
 
 /** The published width, by the whole of timm's name, or by a part of it. */
@@ -355,8 +355,8 @@ function ofTimmsPixels(p: Json, size: Pair, channels: unknown = 3): Photo {
 
 /** For another number of channels, timm's loader takes the average (adapt_to_chs). */
 function forChannels(numbers: unknown, channels: unknown): number[] {
-  const known = isLength(channels) && channels <= 4; // the limit of src/file/config.c
-  if (!Array.isArray(numbers) || numbers.length === channels || !known) return numbers as number[];
+  const isValid = isLength(channels) && channels <= 4; // the limit of src/file/config.c
+  if (!Array.isArray(numbers) || numbers.length === channels || !isValid) return numbers as number[];
   const sum = (numbers as number[]).reduce((all, each) => all + each, 0);
   return Array<number>(channels).fill(sum / numbers.length);
 }

@@ -3,7 +3,7 @@ import type { Family } from "./family.js";
 
 const module = (name: string) => [1, 2].map((at) => `tokens_to_token.attention${at}.${name}`);
 /** A performer has the other names. */
-const named = (ours: string, theirs: string) => module(ours).map((name, at) => `${name} ${name}\n${name} ${module(theirs)[at]}`).join("\n");
+const linesOf = (ours: string, theirs: string) => module(ours).map((name, at) => `${name} ${name}\n${name} ${module(theirs)[at]}`).join("\n");
 
 export const YITU_T2T: readonly Family[] = [{
   name: "yitu's T2T-ViT",
@@ -11,10 +11,10 @@ export const YITU_T2T: readonly Family[] = [{
   needs: ["tokens_to_token.project.weight", ...module("norm1.weight")],
   names: `
     patch_embed.proj tokens_to_token.project
-    ${named("attn.qkv", "kqv")}
-    ${named("attn.proj", "proj")}
-    ${named("mlp.fc1", "mlp.0")}
-    ${named("mlp.fc2", "mlp.2")}`,
+    ${linesOf("attn.qkv", "kqv")}
+    ${linesOf("attn.proj", "proj")}
+    ${linesOf("mlp.fc1", "mlp.0")}
+    ${linesOf("mlp.fc2", "mlp.2")}`,
   strict: true,
   // pretrained=True sets other scales, but there is no address of weights for it: the released files are run without.
   fixed: { norm: "pre", norm_eps: 1e-5, activation: "gelu" },

@@ -22,7 +22,7 @@ export interface Arriving {
   cancel(): void;
 }
 
-export interface Translated {
+export interface Translation {
   readonly size: number;
   readonly body: ReadableStream<Piece>;
 }
@@ -44,12 +44,12 @@ const WINDOW_BYTES = 2 ** 18;
 const SMALL = 2 ** 16;
 
 /** @throws {Refusal} Errors of reading the file are passed on. */
-export async function translate(file: Arriving): Promise<Translated> {
+export async function translate(file: Arriving): Promise<Translation> {
   const parts = windowed(await partsOf(file));
   const start = await parts.read(0, Math.min(4, parts.size));
-  const { root, places } = start[0] === 0x50 ? await openZip(parts) : await openLegacy(parts);
+  const { root, extentOf } = start[0] === 0x50 ? await openZip(parts) : await openLegacy(parts);
   const state = stateOf(root);
-  const tensors = await planOf(state, places, parts.size);
+  const tensors = await outputsOf(state, extentOf, parts.size);
   const entries: Readonly<Record<string, unknown>> = { ...headerOf(
     tensors.map(({ name, dtype, tensor: { shape }, size }) => [name, { dtype, shape, size }]),
   ) };
@@ -75,7 +75,7 @@ async function partsOf(file: Arriving): Promise<Parts> {
     file.cancel();
     return { size: file.size, read: slice };
   }
-  const kept: Blob[] = [];
+  const blobs: Blob[] = [];
   const room = new Uint8Array(PIECE_BYTES);
   let filled = 0;
   let size = 0;
@@ -86,10 +86,10 @@ async function partsOf(file: Arriving): Promise<Parts> {
       room.set(some, filled);
       at += some.length;
       filled = (filled + some.length) % room.length;
-      if (filled === 0) kept.push(new Blob([room]));
+      if (filled === 0) blobs.push(new Blob([room]));
     }
   }
-  const all = new Blob([...kept, room.subarray(0, filled)]);
+  const all = new Blob([...blobs, room.subarray(0, filled)]);
   return { size, read: async (begin, end) => new Uint8Array(await all.slice(begin, end).arrayBuffer()) };
 }
 
@@ -117,21 +117,21 @@ function windowed({ size, read }: Parts): Parts {
 }
 
 /** Where a storage's numbers lie in the file. */
-interface Place {
+interface Extent {
   readonly begin: number;
   readonly size: number;
   /** The CRC of all its bytes, if the file has one. */
   readonly crc: number | undefined;
 }
 
-type Places = (storage: Storage) => Promise<Place>;
+type ExtentOf = (storage: Storage) => Promise<Extent>;
 
-interface Saved {
+interface Contents {
   readonly root: Value;
-  readonly places: Places;
+  readonly extentOf: ExtentOf;
 }
 
-async function openZip(file: Parts): Promise<Saved> {
+async function openZip(file: Parts): Promise<Contents> {
   const entries = await readDirectory(file);
   const pickles = [...entries.keys()].filter((name) => /^[^/]+\/data\.pkl$/.test(name));
   const folder = pickles[0]?.slice(0, -"data.pkl".length);
@@ -147,21 +147,21 @@ async function openZip(file: Parts): Promise<Saved> {
   }
   const order = entries.get(`${folder}byteorder`);
   if (order) {
-    const said = new TextDecoder().decode(await wholeOf(file, order, 16)).trim();
-    if (said !== "little") throw new Refusal(`byteorder: expected little, got ${quoted(said)}; ${SAVE_AGAIN}`);
+    const byteOrder = new TextDecoder().decode(await wholeOf(file, order, 16)).trim();
+    if (byteOrder !== "little") throw new Refusal(`byteorder: expected little, got ${quoted(byteOrder)}; ${SAVE_AGAIN}`);
   }
   const bytes = await wholeOf(file, entries.get(pickles[0]!)!, MOST_PICKLE);
   const { value, end } = unpickle(bytes);
   if (end !== bytes.length) {
     throw new Refusal(`pickle: expected nothing after it, got ${bytes.length - end} bytes`);
   }
-  const places = async ({ key }: Storage): Promise<Place> => {
+  const extentOf = async ({ key }: Storage): Promise<Extent> => {
     const name = `${folder}data/${key}`;
     const entry = entries.get(name);
     if (!entry) throw new Refusal(`expected the entry ${quoted(name)}, got none; is the file whole?`);
     return { begin: await dataStart(file, entry), size: entry.size, crc: entry.crc };
   };
-  return { root: value, places };
+  return { root: value, extentOf };
 }
 
 async function wholeOf(file: Parts, entry: Entry, most: number): Promise<Piece> {
@@ -184,7 +184,7 @@ const MAGIC = 0x1950a86a20f9469cfc6cn;
 const PROTOCOL = 1001;
 
 /** Opens a file from before PyTorch 1.6: five pickles, then each storage after its count. */
-async function openLegacy(file: Parts): Promise<Saved> {
+async function openLegacy(file: Parts): Promise<Contents> {
   const bytes = await file.read(0, Math.min(file.size, MOST_PICKLE));
   let at = 0;
   const next = (): Value => {
@@ -203,30 +203,30 @@ async function openLegacy(file: Parts): Promise<Saved> {
   const { value: root, end } = unpickle(bytes, at, (one) => void storages.set(one.key, one));
   at = end;
   const keys = next();
-  const places = new Map<string, Place>();
+  const extents = new Map<string, Extent>();
   if (!Array.isArray(keys)) throw new Refusal("expected a list of storages, got none");
   let begin = at;
   for (const key of keys) {
     const storage = typeof key === "string" ? storages.get(key) : undefined;
-    if (!storage || places.has(storage.key)) {
+    if (!storage || extents.has(storage.key)) {
       throw new Refusal("the list of storages names one that is not there, or one twice");
     }
     const count = await file.read(begin, begin + 8);
-    const said = Number(new DataView(count.buffer, count.byteOffset).getBigInt64(0, true));
-    if (said !== storage.total) {
-      throw new Refusal(`storage ${quoted(storage.key)}: expected ${storage.total} numbers, got ${said}`);
+    const numbers = Number(new DataView(count.buffer, count.byteOffset).getBigInt64(0, true));
+    if (numbers !== storage.total) {
+      throw new Refusal(`storage ${quoted(storage.key)}: expected ${storage.total} numbers, got ${numbers}`);
     }
-    const size = said * (storage.type?.bytes ?? 1);
+    const size = numbers * (storage.type?.bytes ?? 1);
     if (begin + 8 + size > file.size) throw new Refusal("the file ends too early; is it whole?");
-    places.set(storage.key, { begin: begin + 8, size, crc: undefined });
+    extents.set(storage.key, { begin: begin + 8, size, crc: undefined });
     begin += 8 + size;
   }
   if (begin !== file.size) throw new Refusal(`expected a file of ${begin} bytes, got ${file.size}`);
   return {
     root,
-    places: async ({ key }) => {
-      const place = places.get(key);
-      if (place) return place;
+    extentOf: async ({ key }) => {
+      const extent = extents.get(key);
+      if (extent) return extent;
       throw new Refusal(`expected the storage ${quoted(key)}, got none; is the file whole?`);
     },
   };
@@ -264,19 +264,19 @@ function stateOf(root: Value): Map<string, Tensor> {
   throw new Refusal(`expected a dict of tensors, or one of those under ${NESTS.join(", ")}; got ${got}`);
 }
 
-/** `seen` stops the search in a dict that holds itself. */
-function stateIn(value: Value | undefined, seen: Set<Dict>): Map<string, Tensor> | undefined {
-  if (!(value instanceof Dict) || seen.has(value) || seen.size > MOST_NESTS) return undefined;
-  seen.add(value);
+/** `visited` stops the search in a dict that holds itself. */
+function stateIn(value: Value | undefined, visited: Set<Dict>): Map<string, Tensor> | undefined {
+  if (!(value instanceof Dict) || visited.has(value) || visited.size > MOST_NESTS) return undefined;
+  visited.add(value);
   for (const name of NESTS) {
-    const state = stateIn(value.entries.get(name), seen);
+    const state = stateIn(value.entries.get(name), visited);
     if (state) return state;
   }
   const tensors = tensorsIn(value);
   if (tensors.size > 0) return tensors;
   const others = [...value.entries].filter(([name]) => !/optim|sched/i.test(String(name)));
   const states = others.flatMap(([, one]) => (one instanceof Dict && tensorsIn(one).size > 0 ? [one] : []));
-  return states.length === 1 ? stateIn(states[0], seen) : undefined;
+  return states.length === 1 ? stateIn(states[0], visited) : undefined;
 }
 
 /** Keys under which training scripts keep what a model was made with. */
@@ -286,11 +286,11 @@ const MOST_BESIDE = 2 ** 16;
 /** Plain values beside the weights, as JSON: settings, labels, how pixels were prepared. */
 function besideIn(root: Value): string | undefined {
   if (!(root instanceof Dict)) return undefined;
-  const found: [string, unknown][] = [];
+  const members: [string, unknown][] = [];
   const add = (dict: Dict) => {
     for (const [key, value] of dict.entries) {
       const plainly = typeof key === "string" ? plainOf(value) : undefined;
-      if (plainly !== undefined) found.push([key as string, plainly]);
+      if (plainly !== undefined) members.push([key as string, plainly]);
     }
   };
   add(root);
@@ -298,8 +298,8 @@ function besideIn(root: Value): string | undefined {
     const settings = root.entries.get(key);
     if (settings instanceof Dict) add(settings);
   }
-  const text = JSON.stringify(Object.fromEntries(found));
-  return found.length > 0 && text.length < MOST_BESIDE ? text : undefined;
+  const text = JSON.stringify(Object.fromEntries(members));
+  return members.length > 0 && text.length < MOST_BESIDE ? text : undefined;
 }
 
 /** Numbers, texts, and lists and dicts of these. */
@@ -316,7 +316,7 @@ function tensorsIn(dict: Dict): Map<string, Tensor> {
   const tensors = new Map<string, Tensor>();
   for (const [name, value] of dict.entries) {
     if (value instanceof Opaque && value.isTensor) {
-      throw new Refusal(`tensor ${quoted(String(name))}: expected ${KNOWN_TYPES}, got an object of ${quoted(value.name)}`);
+      throw new Refusal(`tensor ${quoted(String(name))}: expected ${TYPE_NAMES}, got an object of ${quoted(value.name)}`);
     }
     if (!(value instanceof Tensor)) continue; // counters, None
     if (typeof name !== "string" || name === "__metadata__") {
@@ -327,13 +327,13 @@ function tensorsIn(dict: Dict): Map<string, Tensor> {
   return tensors;
 }
 
-const KNOWN_TYPES = "float32, float16, bfloat16, float64 or whole numbers";
+const TYPE_NAMES = "float32, float16, bfloat16, float64 or whole numbers";
 
 /** The output for one tensor, and its place in the file. */
-interface Planned {
+interface Output {
   readonly name: string;
   readonly tensor: Tensor;
-  readonly place: Place;
+  readonly extent: Extent;
   /** The tensor's bytes in the file: the first one, and the one after the last. */
   readonly begin: number;
   readonly end: number;
@@ -343,20 +343,20 @@ interface Planned {
   readonly inOrder: boolean;
 }
 
-async function planOf(state: Map<string, Tensor>, places: Places, fileSize: number): Promise<Planned[]> {
+async function outputsOf(state: Map<string, Tensor>, extentOf: ExtentOf, fileSize: number): Promise<Output[]> {
   if (state.size > MOST_TENSORS) throw new Refusal(`expected at most ${MOST_TENSORS} tensors, got ${state.size}`);
-  const found = new Map<string, Place>();
-  const all: Planned[] = [];
+  const extents = new Map<string, Extent>();
+  const all: Output[] = [];
   let written = 0;
   let read = 0;
   for (const [name, tensor] of state) {
     const { storage } = tensor;
-    const place = found.get(storage.key) ?? (await places(storage));
-    found.set(storage.key, place);
-    const planned = plan(name, tensor, place);
-    all.push(planned);
-    written += planned.size;
-    if (!planned.inOrder) read += planned.end - planned.begin;
+    const extent = extents.get(storage.key) ?? (await extentOf(storage));
+    extents.set(storage.key, extent);
+    const output = outputOf(name, tensor, extent);
+    all.push(output);
+    written += output.size;
+    if (!output.inOrder) read += output.end - output.begin;
     if (written > fileSize + MOST_MORE || read > MOST_SPANS * fileSize) {
       throw new Refusal(
         `the tensors ask for many times what the file's ${fileSize} bytes hold: those that share a storage ` +
@@ -367,18 +367,18 @@ async function planOf(state: Map<string, Tensor>, places: Places, fileSize: numb
   return all.sort((a, b) => a.begin - b.begin);
 }
 
-function plan(name: string, tensor: Tensor, place: Place): Planned {
+function outputOf(name: string, tensor: Tensor, extent: Extent): Output {
   const { storage, type, offset, shape } = tensor;
   const of = `tensor ${quoted(name)}:`;
   if (!type.dtype) {
-    throw new Refusal(`${of} expected ${KNOWN_TYPES}, got another type`);
+    throw new Refusal(`${of} expected ${TYPE_NAMES}, got another type`);
   }
   const bytes = storage.total * (storage.type?.bytes ?? 1);
-  if (bytes !== place.size) {
+  if (bytes !== extent.size) {
     const which = quoted(storage.key);
-    throw new Refusal(`${of} expected its storage ${which} to hold ${bytes} bytes, got ${place.size}`);
+    throw new Refusal(`${of} expected its storage ${which} to hold ${bytes} bytes, got ${extent.size}`);
   }
-  const from = place.begin + storage.from * (storage.type?.bytes ?? 1);
+  const from = extent.begin + storage.from * (storage.type?.bytes ?? 1);
   const count = countOf(shape);
   const double = type.dtype === "F64";
   const size = count * (double ? 4 : type.bytes);
@@ -386,7 +386,7 @@ function plan(name: string, tensor: Tensor, place: Place): Planned {
   // The view lies in its storage, also if it repeats numbers: the pickle's reader has checked that.
   const begin = count === 0 ? from : from + offset * type.bytes;
   const end = count === 0 ? from : from + tensor.end * type.bytes;
-  return { name, tensor, place, begin, end, dtype: double ? "F32" : type.dtype, size, inOrder };
+  return { name, tensor, extent, begin, end, dtype: double ? "F32" : type.dtype, size, inOrder };
 }
 
 /** The count of a shape's numbers. It may be Infinity, because a view may repeat numbers. */
@@ -403,13 +403,13 @@ function isInOrder({ shape, strides }: Tensor): boolean {
   return true;
 }
 
-async function* piecesOf(header: Piece, tensors: readonly Planned[], file: Parts): AsyncGenerator<Piece> {
+async function* piecesOf(header: Piece, tensors: readonly Output[], file: Parts): AsyncGenerator<Piece> {
   yield header;
-  const proven = new Set<Place>();
-  for (const { tensor, place, begin, end, inOrder } of tensors) {
-    const whole = inOrder && begin === place.begin && end === begin + place.size;
-    if (!whole && !proven.has(place)) await prove(file, place);
-    proven.add(place);
+  const proven = new Set<Extent>();
+  for (const { tensor, extent, begin, end, inOrder } of tensors) {
+    const whole = inOrder && begin === extent.begin && end === begin + extent.size;
+    if (!whole && !proven.has(extent)) await prove(file, extent);
+    proven.add(extent);
     const toFloats = tensor.type.dtype === "F64" ? floatsOf : (bytes: Piece) => bytes;
     if (!inOrder) {
       yield* cut(toFloats(gather(await file.read(begin, end), tensor)));
@@ -420,7 +420,7 @@ async function* piecesOf(header: Piece, tensors: readonly Planned[], file: Parts
       if (whole) sum = crc32(bytes, sum);
       yield toFloats(bytes);
     }
-    if (whole) check(place, sum);
+    if (whole) check(extent, sum);
   }
 }
 
@@ -428,14 +428,14 @@ async function* spanOf(file: Parts, begin: number, end: number): AsyncGenerator<
   for (let at = begin; at < end; at += PIECE_BYTES) yield file.read(at, Math.min(end, at + PIECE_BYTES));
 }
 
-async function prove(file: Parts, place: Place): Promise<void> {
-  if (place.crc === undefined) return;
+async function prove(file: Parts, extent: Extent): Promise<void> {
+  if (extent.crc === undefined) return;
   let sum = 0;
-  for await (const bytes of spanOf(file, place.begin, place.begin + place.size)) sum = crc32(bytes, sum);
-  check(place, sum);
+  for await (const bytes of spanOf(file, extent.begin, extent.begin + extent.size)) sum = crc32(bytes, sum);
+  check(extent, sum);
 }
 
-function check({ crc, begin }: Place, sum: number): void {
+function check({ crc, begin }: Extent, sum: number): void {
   if (crc !== undefined && crc !== sum) throw wrongSum(`storage at byte ${begin}`);
 }
 

@@ -118,7 +118,7 @@ const GLOBALS = new Map<string, Global>(
 const ATTACKS =
   /^((os|posix|nt)\.(system|popen|fork|exec|spawn|posix_spawn|remove|unlink|rmdir|rename)|(subprocess|pty|runpy|socket|shutil)\.|(builtins|__builtin__)\.(eval|exec|compile|__import__|open)$)/;
 
-export function named(module: Value, name: Value): Global {
+export function globalOf(module: Value, name: Value): Global {
   if (typeof module !== "string" || typeof name !== "string") throw odd("a global without a name");
   const full = `${module}.${name}`;
   if (ATTACKS.test(full)) {

@@ -4,7 +4,7 @@
  * No code of the file runs.
  */
 import type { Piece } from "../../base/bytes.js";
-import { Dict, Global, named, odd, Opaque, type Storage, storageOf, Tensor, type Value } from "./pickled.js";
+import { Dict, Global, globalOf, odd, Opaque, type Storage, storageOf, Tensor, type Value } from "./pickled.js";
 import { Refusal, WEIGHTS_ALONE } from "../refusal.js";
 
 /** The most bytes that a pickle may cost, by the prices below. */
@@ -183,8 +183,8 @@ export function unpickle(
   };
 
   const name = (module: Value, name: Value): void => {
-    const known = named(module, name);
-    push(known, COST.object + 2 * known.name.length);
+    const global = globalOf(module, name);
+    push(global, COST.object + 2 * global.name.length);
   };
 
   /** Before PyTorch 1.6, a module's class is referred to, too: ("module", class, file, source). */

@@ -211,7 +211,7 @@ export async function dataStart(file: Parts, entry: Entry): Promise<number> {
   const sizes = { size: view.getUint32(22, true), packed: view.getUint32(18, true) };
   const later = Boolean(flags & DESCRIBED);
   const own = later ? sizes : widened(sizes, rest.subarray(nameBytes), name);
-  const agrees = (said: number, is: number) => said === is || (later && (said === 0 || said === FULL));
+  const agrees = (value: number, is: number) => value === is || (later && (value === 0 || value === FULL));
   if (
     nameIn(rest.subarray(0, nameBytes)) !== name || view.getUint16(6, true) !== flags ||
     view.getUint16(8, true) !== 0 || !agrees(view.getUint32(14, true), crc) ||

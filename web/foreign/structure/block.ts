@@ -1,6 +1,6 @@
 /** Reads a block: its attention, its MLP, its norms and its scales. */
 import type { Tensor } from "../family.js";
-import { apart, isVector, type Layer, layersOf, type Living, QKV, refuse, roleOf, shown, sized, squeezed, take, takeAll, unused } from "./layers.js";
+import { apart, isVector, type Layer, layersOf, type Living, QKV, refuse, roleOf, signatures, sized, squeezed, take, takeAll, unused } from "./layers.js";
 import { constant, type Matrix, moved, product, rowsOf, stacked } from "./numbers.js";
 
 interface Attention {
@@ -43,7 +43,7 @@ export function readBlock(part: ReadonlyMap<string, Tensor>, width: number, livi
   const isMlp = fc1 && fc2 ? fc1.columns === width && fc2.rows === width && fc2.columns === fc1.rows : !fc1;
   const isInside = norms.some(({ path }) => path.slice(0, -1) === fc2?.path.slice(0, -1) && path > fc2.path);
   if (!attention || !isMlp || isInside || mlp.length > 2 || scales.length % 2 || norms.length > 2 || norms.some(({ count }) => count !== width)) throw refuse(
-    `expected a block of attention, an MLP of two (no SwiGLU or norm), a norm or two, perhaps two scales; got ${shown(...part.values())}`,
+    `expected a block of attention, an MLP of two (no SwiGLU or norm), a norm or two, perhaps two scales; got ${signatures(...part.values())}`,
   );
   const places = norms.map(({ path }) => (/before|att|msa|mha|sa_|(^|\D)1$/.test(path) ? 0 : /after|mlp|ff|fin|(^|\D)2$/.test(path) ? 2 : 1));
   if (places[0]! > places[1]!) norms.reverse();

@@ -23,13 +23,13 @@ export const isMatrix = ({ shape }: Tensor) => shape.length === 2;
 export function findStacks(tensors: readonly Tensor[], part: RegExp, least: number): readonly Stack[] {
   const lists = listsIn(tensors, part);
   const large = lists.filter(({ parts }) => parts.length >= least).sort((a, b) => b.count - a.count).slice(0, 200);
-  const stacks: Stack[] = [], seen: string[] = [];
+  const stacks: Stack[] = [], prefixes: string[] = [];
   for (const { before, parts } of large) {
-    if (seen.some((one) => before.startsWith(one) || one.startsWith(before))) continue;
+    if (prefixes.some((one) => before.startsWith(one) || one.startsWith(before))) continue;
     const blocks = sameParts(parts) ? parts : pairedParts(parts) ?? parts.filter(attends); // a Sequential may hold a norm too
     if (blocks.length < Math.min(2, parts.length) || !attends(blocks[0]!)) continue;
     if (sameParts(blocks)) stacks.push({ name: before.replace(/[._]$/, ""), blocks: parallel(before, blocks, lists) });
-    seen.push(before); // blocks that differ are not read one by one
+    prefixes.push(before); // blocks that differ are not read one by one
     if (stacks.length === MOST_STACKS) break;
   }
   return stacks;

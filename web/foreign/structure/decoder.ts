@@ -6,11 +6,11 @@ import type { Json } from "../../base/json.js";
 import type { Tensor } from "../family.js";
 import { type Block, readBlock, widthOf } from "./block.js";
 import { type Part, type Stack, tensorsIn } from "./blocks.js";
-import { byName, isPosition, isVector, type Layer, layersOf, type Living, parent, roleOf, shown, take, takeAll, uncomputed } from "./layers.js";
+import { byName, isPosition, isVector, type Layer, layersOf, type Living, parent, roleOf, signatures, take, takeAll, uncomputed } from "./layers.js";
 import type { Model } from "./model.js";
 import { type Matrix, rowsOf, stacked } from "./numbers.js";
 
-export interface Found {
+export interface DecoderPart {
   /** Our keys, but for the caller's. */
   readonly config: Json;
   /** The tensors that it has taken. */
@@ -30,8 +30,8 @@ const TEXT = /dec|tgt|target|text|word|tok|seq|cap|label|voc|out|wte|wpe|lm_/i, 
  */
 export function readDecoder(
   stack: Stack, modules: readonly [string, string], encoder: Stack, heads: number | undefined, all: readonly Tensor[], outside: readonly Tensor[], living: Living, model: Model,
-): Found {
-  const { blocks } = stack, width = widthOf(blocks[0]!), seen = widthOf(encoder.blocks[0]!), used = new Set(tensorsIn(blocks));
+): DecoderPart {
+  const { blocks } = stack, width = widthOf(blocks[0]!), encoderWidth = widthOf(encoder.blocks[0]!), used = new Set(tensorsIn(blocks));
   const { layers, alone } = layersOf(byName(outside.filter((tensor) => !used.has(tensor))));
   const [mine, theirs] = [stack, encoder].map(({ name }) => name.split(/[._]/)) as [string[], string[]];
   const own = mine.slice(0, mine.findIndex((word, at) => word !== theirs[at]) + 1).join();
@@ -43,7 +43,7 @@ export function readDecoder(
   const likeness = (tensor: Tensor) => {
     const { name, shape } = tensor, isOwn = name.split(/[._]/).slice(0, own.split(",").length).join() === own;
     return (isOwn ? 8 : 0) + (TEXT.test(name) ? 2 : 0) - (IMAGE.test(name) && !isOwn ? 8 : 0) + Number(follows(tensor, encoder)) + 2 * Number(follows(tensor, stack)) +
-      (shape.at(-1) !== seen ? 8 : 0);
+      (shape.at(-1) !== encoderWidth ? 8 : 0);
   };
   const likeliest = <One>(some: readonly One[], tensorOf: (one: One) => Tensor, least: number): One | undefined =>
     some.map((one) => [likeness(tensorOf(one)), one] as const).filter(([score]) => score >= least).sort(([a], [b]) => b - a)[0]?.[1];
@@ -53,8 +53,8 @@ export function readDecoder(
   };
   const isAlone = ({ from }: Layer) => from[1]!.length === 0;
   const tables = layers.filter((layer) => !isVector(layer) && layer.shape.length === 2 && layer.columns === width && !isPosition(layer.path));
-  const lone = tables.filter(isAlone), named = lone.filter(({ path }) => /emb|wte|tok|lut|lookup/.test(path));
-  const embed = use(likeliest(named.length > 0 ? named : lone, first, -4));
+  const lone = tables.filter(isAlone), embeddings = lone.filter(({ path }) => /emb|wte|tok|lut|lookup/.test(path));
+  const embed = use(likeliest(embeddings.length > 0 ? embeddings : lone, first, -4));
   if (!embed) throw uncomputed("a decoder without a table of tokens");
   const rest = tables.filter((layer) => layer !== embed);
   const head = use(likeliest(rest.filter(({ rows }) => rows === embed.rows), first, -4));
@@ -64,33 +64,33 @@ export function readDecoder(
   const table = likeliest(positions, (tensor) => tensor, positions.length > 1 ? -9 : 2);
   const places = positions.length > 1 && likeness(table!) < 2 ? positions.find((tensor) => !isGrid(tensor)) ?? table : table;
   if (places) used.add(places);
-  const isBridge = (layer: Layer) => layer !== head && layer.rows === width && (seen !== width || /enc.*dec|bridge|mem/i.test(layer.path) ||
+  const isBridge = (layer: Layer) => layer !== head && layer.rows === width && (encoderWidth !== width || /enc.*dec|bridge|mem/i.test(layer.path) ||
     (follows(first(layer), encoder) && !follows(first(layer), stack) && likeness(first(layer)) > -4));
-  const bridge = use(layers.find((layer) => !isVector(layer) && layer.shape.length === 2 && layer.columns === seen && layer !== embed && !isPosition(layer.path) && isBridge(layer)));
+  const bridge = use(layers.find((layer) => !isVector(layer) && layer.shape.length === 2 && layer.columns === encoderWidth && layer !== embed && !isPosition(layer.path) && isBridge(layer)));
   const norms = layers.filter((layer) => isVector(layer) && layer.count === width && (likeness(first(layer)) > 2 || (head && parent(layer) && parent(layer) === parent(head))));
   const after = norms.find((layer) => bridge && parent(layer) && parent(layer) === parent(bridge));
   const embedNorm = norms.find(({ path }) => /emb/.test(path)), [norm, ...more] = norms.filter((layer) => layer !== embedNorm).map(use);
   use(embedNorm);
-  if (after || more.length > 0) throw uncomputed(`${shown(first(after ?? more[0]!))} of a decoder`);
+  if (after || more.length > 0) throw uncomputed(`${signatures(first(after ?? more[0]!))} of a decoder`);
 
-  const given = (model.given.decoder ?? {}) as Json;
-  const read = blocks.map((block) => readDecoderBlock(block, modules, width, seen, living, bridge !== undefined));
-  const place = given.norm ?? model.ask("decoder_norm", ["pre", "post"]);
-  const position = places ? "learned" : given.position ?? model.ask("decoder_position", ["sincos1d", "sincos_halves"], "the file has none; sincos_halves has all sines first");
+  const answers = (model.config.decoder ?? {}) as Json;
+  const decoderBlocks = blocks.map((block) => readDecoderBlock(block, modules, width, encoderWidth, living, bridge !== undefined));
+  const place = answers.norm ?? model.ask("decoder_norm", ["pre", "post"]);
+  const position = places ? "learned" : answers.position ?? model.ask("decoder_position", ["sincos1d", "sincos_halves"], "the file has none; sincos_halves has all sines first");
   const guesses: Json = {
-    heads: read[0]!.own.heads ?? model.given.heads ?? heads, activation: model.given.activation, embedding_scale: 1, norm_eps: 1e-5, ...!places && { max_tokens: 256 },
+    heads: decoderBlocks[0]!.own.heads ?? model.config.heads ?? heads, activation: model.config.activation, embedding_scale: 1, norm_eps: 1e-5, ...!places && { max_tokens: 256 },
   };
-  const guessed = Object.entries(guesses).map(([key, value]) => [key, given[key] ?? model.assume(`decoder_${key}`, value)] as const);
+  const guessed = Object.entries(guesses).map(([key, value]) => [key, answers[key] ?? model.assume(`decoder_${key}`, value)] as const);
   const put = () => {
     model.put("decoder.token_embed.weight", [embed.rows, width], embed.from[0]!, (read) => embed.make(read, 0));
     if (places) model.put("decoder.pos_embed", [1, places.count / width, width], [places], (values) => values(places));
-    read.forEach((block, at) => putDecoderBlock(model, `decoder.blocks.${at}.`, block));
+    decoderBlocks.forEach((block, at) => putDecoderBlock(model, `decoder.blocks.${at}.`, block));
     model.putLayers({ norm, embed_norm: embedNorm, head, encoder_proj: bridge }, "decoder.");
   };
   const config = {
-    depth: blocks.length, width, mlp_width: read[0]!.own.fc1!.rows, vocabulary: embed.rows, ...places && { max_tokens: places.count / width },
+    depth: blocks.length, width, mlp_width: decoderBlocks[0]!.own.fc1!.rows, vocabulary: embed.rows, ...places && { max_tokens: places.count / width },
     position, norm: place, final_norm: norm !== undefined, embedding_norm: embedNorm !== undefined, encoder_proj: bridge !== undefined, ...Object.fromEntries(guessed), tied_head: !head,
-    head_bias: head !== undefined, ...given,
+    head_bias: head !== undefined, ...answers,
   };
   return { config, used, put };
 }
@@ -102,7 +102,7 @@ interface DecoderBlock {
   readonly norm: Layer;
 }
 
-function readDecoderBlock(block: Part, [, cross]: readonly [string, string], width: number, seen: number, living: Living, isMapped: boolean): DecoderBlock {
+function readDecoderBlock(block: Part, [, cross]: readonly [string, string], width: number, encoderWidth: number, living: Living, isMapped: boolean): DecoderBlock {
   const norms = living(layersOf(block).layers.filter((layer) => isVector(layer) && layer.count === width), 3);
   const byNumber = norms.every(({ path }) => /[1-3]$/.test(path)) ? [...norms].sort((a, b) => Number(a.path.at(-1)) - Number(b.path.at(-1))) : norms;
   const norm = norms.find(({ name, path }) => name.startsWith(cross) || /cross/.test(path)) ?? byNumber[1];
@@ -112,11 +112,11 @@ function readDecoderBlock(block: Part, [, cross]: readonly [string, string], wid
   const own = readBlock(part((name, tensor) => (!name.startsWith(cross) || all.has(tensor)) && !middle.has(tensor)), width, living);
   if (!own.fc1 || own.qkv.rows !== 3 * width) throw uncomputed("such a decoder's block");
   const inside = [...part((name, tensor) => name.startsWith(cross) && !all.has(tensor))].map(([name, tensor]) => [name.slice(cross.length), tensor] as const);
-  return { own, cross: readCross(new Map(inside), width, isMapped ? width : seen), norm };
+  return { own, cross: readCross(new Map(inside), width, isMapped ? width : encoderWidth), norm };
 }
 
-/** Attention to the image's tokens of `seen` numbers: queries, keys with values, what mixes the heads. */
-function readCross(part: Part, width: number, seen: number): readonly [q: Matrix, kv: Matrix, proj: Matrix] {
+/** Attention to the image's tokens of `encoderWidth` numbers: queries, keys with values, what mixes the heads. */
+function readCross(part: Part, width: number, encoderWidth: number): readonly [q: Matrix, kv: Matrix, proj: Matrix] {
   const { layers, alone } = layersOf(part), matrices = layers.filter((layer) => !isVector(layer));
   const sized = (rows: number, columns: number) => take(matrices, (one) => one.rows === rows && one.columns === columns);
   const bias = alone.find(([name]) => name.endsWith("in_proj_bias"))?.[1];
@@ -124,18 +124,18 @@ function readCross(part: Part, width: number, seen: number): readonly [q: Matrix
     rows: width, columns: tensor.shape.at(-1)!, from: [[tensor], bias ? [bias] : []],
     make: (read, which) => (which ? bias ? read(bias).slice(at * width, (at + 1) * width) : new Float32Array(width) : read(tensor)),
   })));
-  const fused = sized(3 * width, width), pair = sized(2 * width, seen);
+  const fused = sized(3 * width, width), pair = sized(2 * width, encoderWidth);
   const lists = ["q", "k", "v"].map((role, at) => [...apartOf[at]!, ...takeAll(matrices, ({ path }) => roleOf(path) === role)
     .sort((a, b) => a.path.localeCompare(b.path, "en", { numeric: true }))]);
   if (!fused) lists.forEach((list, at) => {
-    const square = list.length > 0 || (at > 0 && pair) ? undefined : sized(width, at ? seen : width);
+    const square = list.length > 0 || (at > 0 && pair) ? undefined : sized(width, at ? encoderWidth : width);
     if (square) list.push(square);
   });
   const [q, k, v] = lists as [Matrix[], Matrix[], Matrix[]], kv = pair ?? (k.length > 0 && stacked([...k, ...v]));
   const [proj = identity(width), ...more] = matrices;
   const made = fused ? [rowsOf(fused, 0, width), rowsOf(fused, width, 2 * width)] as const : q.length > 0 && kv ? [stacked(q), kv] as const : undefined;
-  if (!made || made[0].rows !== width || made[1].rows !== 2 * width || made[1].columns !== seen || proj.columns !== width || more.length > 0) {
-    throw uncomputed(`cross-attention of ${shown(...part.values())}`);
+  if (!made || made[0].rows !== width || made[1].rows !== 2 * width || made[1].columns !== encoderWidth || proj.columns !== width || more.length > 0) {
+    throw uncomputed(`cross-attention of ${signatures(...part.values())}`);
   }
   return [...made, proj];
 }

@@ -17,13 +17,13 @@ export const refuse = (what: string) => new Refusal(what, "bad_tensor");
 export type Living = (layers: readonly Layer[], most: number) => Layer[];
 
 export const cut = (text: unknown) => `"${String(text).slice(0, 120)}"`;
-export const shown = (...tensors: readonly Shaped[]) => tensors.slice(0, 24).map(({ name, shape }) => `${cut(name)} (${shape.join()})`).join(" and ");
-export const unused = (...tensors: readonly Shaped[]) => refuse(`nothing here uses ${shown(...tensors)}`);
+export const signatures = (...tensors: readonly Shaped[]) => tensors.slice(0, 24).map(({ name, shape }) => `${cut(name)} (${shape.join()})`).join(" and ");
+export const unused = (...tensors: readonly Shaped[]) => refuse(`nothing here uses ${signatures(...tensors)}`);
 export const uncomputed = (what: string) => refuse(`${what} is not computed here`);
 
 /** The one in a list, if there is any. */
 export function only<One extends Shaped>(tensors: readonly One[], what: string): One | undefined {
-  if (tensors.length > 1) throw refuse(`expected one ${what}, got ${shown(...tensors)}`);
+  if (tensors.length > 1) throw refuse(`expected one ${what}, got ${signatures(...tensors)}`);
   return tensors[0];
 }
 
@@ -52,8 +52,8 @@ export function layersOf(all: ReadonlyMap<string, Tensor>): { layers: Layer[]; a
       make: (read, which) => from[which]!.map(read)[0] ?? new Float32Array(rows),
     });
   }
-  const taken = new Set(layers.flatMap(({ from }) => from.flat()));
-  return { layers, alone: [...all].filter(([, tensor]) => !taken.has(tensor)) };
+  const inLayers = new Set(layers.flatMap(({ from }) => from.flat()));
+  return { layers, alone: [...all].filter(([, tensor]) => !inLayers.has(tensor)) };
 }
 
 /** A class token may lie in a module of positions. */

@@ -24,11 +24,12 @@ export class Model {
   /** The keys that were guessed, and their values. */
   readonly assumed: Record<string, unknown> = {};
 
-  constructor(readonly given: Json) {}
+  /** @param config the caller's, which answers questions. */
+  constructor(readonly config: Json) {}
 
   /** The caller's value, or else the only possible one, or else a question whose answer is awaited. No values: sizes in pixels. */
   ask<Value>(key: string, values: readonly Value[], why = "no tensor shows it"): Value | undefined {
-    const value = (this.given[key] ?? (values.length === 1 ? values[0] : undefined)) as Value | undefined;
+    const value = (this.config[key] ?? (values.length === 1 ? values[0] : undefined)) as Value | undefined;
     if (value === undefined && !this.texts[key]) {
       this.questions.push({ key, values });
       this.texts[key] = `config: ${key}: set ${key} to ${values.join(" or ") || "[rows, columns]"}: ${why}`;
@@ -37,7 +38,7 @@ export class Model {
   }
 
   assume<Value>(name: string, value: Value): Value {
-    return (this.given[name] ?? (this.assumed[name] = value)) as Value;
+    return (this.config[name] ?? (this.assumed[name] = value)) as Value;
   }
 
   /** The caller's word, or else the first, which is a guess if the others are possible. */

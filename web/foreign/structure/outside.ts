@@ -1,13 +1,13 @@
 /** Reads what lies outside the blocks: tokens and positions, patches, the last norm and the head. */
 import type { Tensor } from "../family.js";
-import { apart, byName, isPosition, type Layer, layersOf, type Living, only, parent, refuse, shown, sized, take, takeAll, uncomputed, unused } from "./layers.js";
+import { apart, byName, isPosition, type Layer, layersOf, type Living, only, parent, refuse, signatures, sized, take, takeAll, uncomputed, unused } from "./layers.js";
 import type { Model } from "./model.js";
 import { type Matrix, product } from "./numbers.js";
 
 /** Norms outside the blocks by our names. `fc_norm` is the second after the blocks. */
 export type Norms = Readonly<Record<"patch_embed.norm_in" | "patch_embed.norm" | "norm_pre" | "norm" | "fc_norm", Layer | undefined>>;
 
-export interface Head {
+export interface HeadLayers {
   /** One Linear, or two with an activation between them, or none. */
   readonly last?: Matrix;
   readonly hidden?: Matrix;
@@ -17,7 +17,7 @@ export interface Head {
 }
 
 /** `patches`: what makes a patch's numbers a token; of two layers, their product. */
-type Outside = readonly [token: Tensor | undefined, position: Tensor | undefined, patches: Matrix, norms: Norms, head: Head];
+type Outside = readonly [token: Tensor | undefined, position: Tensor | undefined, patches: Matrix, norms: Norms, head: HeadLayers];
 
 /**
  * @param isEarly whether a tensor lies before the blocks in the file.
@@ -53,7 +53,7 @@ function readPatches(convolutions: readonly Layer[], matrices: Layer[], width: n
   const layer = conv ?? take(matrices, (one) => one.rows === width && isPatch(one)) ?? take(matrices, sized(width, undefined, undefined, HEAD)) ?? take(matrices, sized(width));
   const square = conv?.rows === width && !matrices.some((one) => one.rows === width && one.columns === width && isPatch(one));
   const other = !layer || square ? undefined : take(matrices, conv ? sized(width, conv.rows, undefined, HEAD) : (one) => one.rows === layer.columns && isPatch(one));
-  if (!layer || (conv && conv.shape.length !== 4) || (layer.rows !== width && !other)) throw refuse(`nothing makes tokens of ${width} numbers of an image${layer ? `: ${shown(layer)}` : ""}`);
+  if (!layer || (conv && conv.shape.length !== 4) || (layer.rows !== width && !other)) throw refuse(`nothing makes tokens of ${width} numbers of an image${layer ? `: ${signatures(layer)}` : ""}`);
   if (other && model.assume("patch_activation", "none") !== "none") throw uncomputed("patch_activation");
   const isSecond = other && (conv ?? (order.indexOf(other) > order.indexOf(layer) && other.columns === width));
   return !other ? layer : isSecond ? product(other, layer) : product(layer, other);
@@ -73,7 +73,7 @@ function readNorms(norms: Layer[], patches: Matrix, width: number, model: Model,
   const early = takeAll(norms, (one) => isEarly(one) || /emb|input|(^|[._])pre(?![a-z])/.test(one.path));
   const norm = only(early, "norm before the blocks"), isLast = norms.length < 2;
   const places = [...isLast ? ["last"] : [], ...isLast && norm && /final|last|post|out/.test(norm.path) ? [] : ["tokens", ...tokens ? [] : ["patches"]]];
-  const place = norm && (model.ask("early_norm", places, `${shown(norm)} may follow the blocks, the tokens with their positions or the patches alone`) ?? places[0]);
+  const place = norm && (model.ask("early_norm", places, `${signatures(norm)} may follow the blocks, the tokens with their positions or the patches alone`) ?? places[0]);
   if (place === "last") norms.unshift(norm!);
   const [last, second, ...more] = norms;
   if (more.length > 0) throw unused(...more);
@@ -81,13 +81,13 @@ function readNorms(norms: Layer[], patches: Matrix, width: number, model: Model,
 }
 
 /** One Linear, or two, which may have an activation between them. */
-function readHead(matrices: readonly Layer[], width: number, model: Model): Head {
+function readHead(matrices: readonly Layer[], width: number, model: Model): HeadLayers {
   const [first, second] = matrices;
   if (!first) return {};
   const isFed = ({ columns }: Layer) => columns === width || (!second && columns === 2 * width);
   const [a, b] = !second || (isFed(first) && second.columns === first.rows) ? [first, second] : [second, first];
   if (matrices.length > 2 || !isFed(a) || (b && b.columns !== a.rows)) throw unused(...matrices);
-  const activation = b && model.ask("head_activation", ["none", "tanh", "gelu", "relu"], `${shown(...matrices)} are the head`);
+  const activation = b && model.ask("head_activation", ["none", "tanh", "gelu", "relu"], `${signatures(...matrices)} are the head`);
   const layers = !b ? { last: a } : (activation ?? "none") === "none" ? { last: product(b, a) } : { hidden: a, last: b };
   return { ...layers, activation, parent: parent(first) };
 }

@@ -6,9 +6,9 @@ import type { Json } from "../../base/json.js";
 import type { Mapping } from "../../config.js";
 import type { Tensor } from "../family.js";
 import type { Refusal } from "../refusal.js";
-import type { Found } from "./decoder.js";
+import type { DecoderPart } from "./decoder.js";
 import { findStacks, isMatrix, isQkv, roleIn, type Stack } from "./blocks.js";
-import { byName, cut, refuse, shown, uncomputed } from "./layers.js";
+import { byName, cut, refuse, signatures, uncomputed } from "./layers.js";
 import { badConfig, type Model } from "./model.js";
 import { type Matrix, moved } from "./numbers.js";
 import { isDecoder, isOfOthers, modulesOf, stackOf } from "./several.js";
@@ -27,19 +27,19 @@ export async function rareOf(numbered: readonly Stack[], tensors: readonly Tenso
   return {
     stacks, stackOf, finish, readNumbers, reordered,
     /** Tests whether a tensor belongs to another stack than the chosen one, or, if the caller wants no decoder, to texts. */
-    isOfOthers: (stack: Stack, given: Json) => {
+    isOfOthers: (stack: Stack, answers: Json) => {
       const isOther = isOfOthers(stacks, stack);
-      return (tensor: Tensor) => isOther(tensor) || (isOnly && given.decoder === null && OF_TEXTS.test(tensor.name));
+      return (tensor: Tensor) => isOther(tensor) || (isOnly && answers.decoder === null && OF_TEXTS.test(tensor.name));
     },
     /** The only decoder beside an encoder. */
-    decoderIn(encoder: Stack, ...rest: DropThree<Parameters<NonNullable<typeof reader>["readDecoder"]>>): Found | undefined {
+    decoderIn(encoder: Stack, ...rest: DropThree<Parameters<NonNullable<typeof reader>["readDecoder"]>>): DecoderPart | undefined {
       const model = rest.at(-1) as Model;
-      if (!reader || !modules || decoder === encoder || model.given.decoder === null) return undefined;
+      if (!reader || !modules || decoder === encoder || model.config.decoder === null) return undefined;
       try {
         return reader.readDecoder(decoder!, modules, encoder, ...rest);
       } catch (error) {
-        const refused = error as Refusal;
-        if (refused.code === "bad_tensor") refused.message = `config: decoder: set decoder to null to read the encoder alone: ${refused.message}`;
+        const refusal = error as Refusal;
+        if (refusal.code === "bad_tensor") refusal.message = `config: decoder: set decoder to null to read the encoder alone: ${refusal.message}`;
         throw error;
       }
     },
@@ -88,10 +88,10 @@ function reordered(qkv: Matrix, d: number, width: number, scale: number, order: 
 }
 
 /** Changes a model's parameters as the caller says, and the config for them. */
-function finish({ given, parameters }: Model, tensors: readonly Tensor[], config: Json): Json {
-  const isLate = /^n/.test(given.norm_order as string);
+function finish({ config: answers, parameters }: Model, tensors: readonly Tensor[], config: Json): Json {
+  const isLate = /^n/.test(answers.norm_order as string);
   if (isLate) shiftNorms(parameters);
-  if (given.map) replaceBy(given.map as Mapping, parameters, tensors);
+  if (answers.map) replaceBy(answers.map as Mapping, parameters, tensors);
   return isLate ? { ...config, norm: "post", final_norm: parameters.has("fc_norm.weight") } : config;
 }
 
@@ -105,13 +105,13 @@ function shiftNorms(parameters: Model["parameters"]): void {
 
 /** Makes parameters of the tensors that the caller's map names, which must be of the same shapes. */
 function replaceBy(map: Mapping, parameters: Model["parameters"], tensors: readonly Tensor[]): void {
-  const named = byName(tensors);
-  for (const [name, wanted] of Object.entries(map)) {
-    const known = parameters.get(name);
-    if (!known) throw unlike(name, "none: the model has no such parameter", wanted);
-    const { from, make } = known, to = [wanted].flat().map((one) => named.get(String(one)));
-    if (to.length !== from.length || to.some((tensor, at) => tensor?.shape.join() !== from[at]!.shape.join())) throw unlike(name, shown(...from), wanted);
-    parameters.set(name, { ...known, from: to as Tensor[], make: (read) => make((tensor) => read(to[from.indexOf(tensor)] ?? tensor)) });
+  const table = byName(tensors);
+  for (const [name, sources] of Object.entries(map)) {
+    const parameter = parameters.get(name);
+    if (!parameter) throw unlike(name, "none: the model has no such parameter", sources);
+    const { from, make } = parameter, to = [sources].flat().map((one) => table.get(String(one)));
+    if (to.length !== from.length || to.some((tensor, at) => tensor?.shape.join() !== from[at]!.shape.join())) throw unlike(name, signatures(...from), sources);
+    parameters.set(name, { ...parameter, from: to as Tensor[], make: (read) => make((tensor) => read(to[from.indexOf(tensor)] ?? tensor)) });
   }
 }
 

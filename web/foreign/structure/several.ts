@@ -41,15 +41,15 @@ export function stackOf(all: readonly Stack[], chosen: unknown, read: (stack: st
 
 /** Asks which stack makes the model, with the mapping of each that could: its parameters have the stack's name in front. */
 function askStack(stacks: readonly Stack[], read: (stack: string) => Pick<Refusal, "mapping">): Refusal {
-  const found = stacks.map(({ name }): readonly [string, Pick<Refusal, "mapping" | "questions">] => {
+  const attempts = stacks.map(({ name }): readonly [string, Pick<Refusal, "mapping" | "questions">] => {
     try {
       return [name, read(name)];
     } catch (error) {
       return [name, error as Refusal];
     }
   });
-  const fitting = found.filter(([, { mapping }]) => mapping), names = fitting.map(([name]) => name);
-  if (names.length === 0) return found[0]![1] as Refusal;
+  const fitting = attempts.filter(([, { mapping }]) => mapping), names = fitting.map(([name]) => name);
+  if (names.length === 0) return attempts[0]![1] as Refusal;
   const open = [{ key: "stack", values: names as readonly unknown[] }, ...fitting.flatMap(([, { questions = [] }]) => questions)];
   const questions = [...new Set(open.map(({ key }) => key))].map((key) => ({ key, values: [...new Set(open.flatMap((one) => (one.key === key ? one.values : [])))] }));
   const mapping = Object.fromEntries(fitting.flatMap(([name, one]) => Object.entries(one.mapping!).map(([ours, from]) => [`${name}: ${ours}`, from])));

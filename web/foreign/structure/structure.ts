@@ -10,7 +10,7 @@ import type { Refusal } from "../refusal.js";
 import { type Block, readBlock, widthOf } from "./block.js";
 import { findStacks, type Stack, templateIn, tensorsIn } from "./blocks.js";
 import { gridOf } from "./grid.js";
-import { byName, isVector, type Layer, layersOf, parent, refuse, shown, uncomputed, unused } from "./layers.js";
+import { byName, isVector, type Layer, layersOf, parent, refuse, signatures, uncomputed, unused } from "./layers.js";
 import { badConfig, Model, openQuestions } from "./model.js";
 import { constant, moved } from "./numbers.js";
 import { isConvolution, readOutside } from "./outside.js";
@@ -43,7 +43,7 @@ const ACTIVATIONS = ["gelu", "relu", "gelu_tanh", "quick_gelu", "silu"];
 function weightsIn(all: readonly Tensor[]): readonly Tensor[] {
   if (all.length > MOST_TENSORS) throw refuse(`expected at most ${MOST_TENSORS} tensors, got ${all.length}`);
   const other = all.find(({ name }) => OTHER.test(name));
-  if (other) throw uncomputed(`${shown(other)}, of ${/running/.test(other.name) ? "batch norms: a convolutional network or a hybrid," : "another architecture,"}`);
+  if (other) throw uncomputed(`${signatures(other)}, of ${/running/.test(other.name) ? "batch norms: a convolutional network or a hybrid," : "another architecture,"}`);
   return all.filter(({ name, dtype, shape, count }) => !BUFFER.test(name) && !(shape.length > 3 && name.endsWith("bias")) && count > 0 && /F/.test(dtype));
 }
 
@@ -58,17 +58,17 @@ type Rare = import("./rare.js").Rare;
  * @param isZero unknown before the numbers are read
  * @throws {Refusal} for another model, and for what is open, all at once.
  */
-function structureOf(all: readonly Tensor[], tensors: readonly Tensor[], stacks: readonly Stack[], given: Json, rare?: Rare, isZero?: (tensor: Tensor) => boolean): Structured {
-  const stack = rare?.stackOf(stacks, given.stack, (name) => structureOf(all, tensors, stacks, { ...given, stack: name }, rare, isZero).origin) ?? stacks[0]!;
+function structureOf(all: readonly Tensor[], tensors: readonly Tensor[], stacks: readonly Stack[], answers: Json, rare?: Rare, isZero?: (tensor: Tensor) => boolean): Structured {
+  const stack = rare?.stackOf(stacks, answers.stack, (name) => structureOf(all, tensors, stacks, { ...answers, stack: name }, rare, isZero).origin) ?? stacks[0]!;
   const own = stack.blocks, inside = tensorsIn(own), weights = new Set(tensors), skipped = new Set(all.filter((tensor) => !weights.has(tensor))), [start] = own[0]!.values() as Iterable<Tensor>;
   const outside = () => tensors.filter((tensor) => !inside.has(tensor) && !skipped.has(tensor));
   /** Leaves tensors out of the model. */
   const leave = (some: readonly Tensor[]) => some.forEach((tensor) => skipped.add(tensor));
-  const model = new Model(given);
+  const model = new Model(answers);
   /** A bias that is exactly zero everywhere was never trained, if any norm's was. Without the numbers all may be. */
   const isTrained = !isZero || layersOf(byName(tensors)).layers.some((layer) => isVector(layer) && !layer.from[1]!.every(isZero));
   const isDead = ({ from }: Layer) => isTrained && from[1]!.some(isZero ?? Boolean);
-  const untrained = (layer: Layer) => `${shown(layer)} was never trained: its bias is zero`;
+  const untrained = (layer: Layer) => `${signatures(layer)} was never trained: its bias is zero`;
   /** Leaves out what is one too many and was never trained. */
   const living = (layers: readonly Layer[], most: number) => layers.filter((layer) => layers.length <= most || !isDead(layer) ||
     model.ask("untrained", ["skipped", "called"], untrained(layer)) === "called" || leave(layer.from.flat()));
@@ -76,7 +76,7 @@ function structureOf(all: readonly Tensor[], tensors: readonly Tensor[], stacks:
   const blocks = own.map((part) => readBlock(part, width, living)), first = blocks[0]!;
   const decoder = rare?.decoderIn(stack, first.heads, all, outside(), living, model);
   decoder?.used.forEach((tensor) => inside.add(tensor));
-  if (rare) leave(outside().filter(rare.isOfOthers(stack, given)));
+  if (rare) leave(outside().filter(rare.isOfOthers(stack, answers)));
   leave(templateIn(outside(), own[0]!));
   if (blocks.length === 1) { // it may be called several times
     const depth = model.assume("depth", 1);
@@ -105,7 +105,7 @@ function structureOf(all: readonly Tensor[], tensors: readonly Tensor[], stacks:
   const pixels = !isConvolution(patches) && grid.channels > 1 ? model.ask("patch_order", ["channels_first", "channels_last"]) : undefined;
   if (!first.fc1 && place === "post") throw uncomputed("that norm");
   const bare = [...blocks.flatMap((block) => block.norms), ...Object.values(norms)].find((one) => one && !one.from[1]!.length);
-  if (bare && model.ask("norm_bias", ["none", "rms"], `${shown(bare)} is of a LayerNorm or RMSNorm`) === "rms") throw uncomputed("RMSNorm");
+  if (bare && model.ask("norm_bias", ["none", "rms"], `${signatures(bare)} is of a LayerNorm or RMSNorm`) === "rms") throw uncomputed("RMSNorm");
   const d = heads ? inner / (heads as number) : 0;
   if (!Number.isInteger(d)) throw badConfig("heads", `a divisor of ${inner}`, heads);
   const scale = model.choose("attention_scale", SCALES, !first.standard), order = model.choose("qkv_order", ORDERS, first.fused && !first.standard);
@@ -121,8 +121,8 @@ function structureOf(all: readonly Tensor[], tensors: readonly Tensor[], stacks:
   if (position && count) putPositions(model, position, width, count, prefix);
   blocks.forEach((block, at) => putBlock(model, `blocks.${at}.`, { ...block, qkv: rare?.reordered(block.qkv, d, width, SCALES.indexOf(scale), ORDERS.indexOf(order)) ?? block.qkv }, width));
   const isOpen = norm ? isDead(norm) : isBare;
-  const called = isOpen ? model.ask("final_norm", [true, false], norm && untrained(norm)) : given.final_norm;
-  const final = called === false ? undefined : norm ?? (isOpen && called ? plainNorm(width) : undefined);
+  const finalNorm = isOpen ? model.ask("final_norm", [true, false], norm && untrained(norm)) : answers.final_norm;
+  const final = finalNorm === false ? undefined : norm ?? (isOpen && finalNorm ? plainNorm(width) : undefined);
   // A mean's norm is before it, or after it, as in a Sequential of norm and head. For the class token both are one.
   const inHead = norm !== undefined && parent(norm) === head.parent && !start!.name.toLowerCase().startsWith(head.parent!);
   const isAfter = final && !fc_norm && pool === "mean" ? model.assume("fc_norm", inHead) : false;
@@ -133,7 +133,7 @@ function structureOf(all: readonly Tensor[], tensors: readonly Tensor[], stacks:
   const plain: Json = {
     prepare: null,
     position: "learned",
-    ...Object.fromEntries(Object.entries({ ...given, ...model.assumed }).filter(([key]) => !OWN.test(key))),
+    ...Object.fromEntries(Object.entries({ ...answers, ...model.assumed }).filter(([key]) => !OWN.test(key))),
     ...grid, width, depth: blocks.length, heads, head_width: d, mlp_width: first.fc1?.rows ?? 1, classes: last?.rows ?? 0, final_norm: final !== undefined, pool,
     head_hidden: hidden?.rows, head_activation: hidden && head.activation, prefix: token ? ["class"] : [], layer_scale: first.scales.length > 0, ...(decoder && { decoder: decoder.config }),
   };
@@ -141,8 +141,8 @@ function structureOf(all: readonly Tensor[], tensors: readonly Tensor[], stacks:
   const mapping = Object.fromEntries([...model.parameters].map(([name, { from }]) => [name, from.map((tensor) => tensor.name)]));
   const used = new Set([...model.parameters.values()].flatMap(({ from }) => from));
   if (final !== norm && norm) leave(norm.from.flat());
-  const left = tensors.find((tensor) => !used.has(tensor) && !skipped.has(tensor) && tensor !== position);
-  if (left && count) throw unused(left);
+  const leftover = tensors.find((tensor) => !used.has(tensor) && !skipped.has(tensor) && tensor !== position);
+  if (leftover && count) throw unused(leftover);
   if (model.questions.length > 0) {
     const table = Object.entries(mapping).filter(([name, from]) => from.length > 0 && !/\bblocks\.[1-9]|\.bias$/.test(name)).map(([name, from]) => `\n  ${name} ← ${from.join(" + ")}`);
     throw openQuestions(`${Object.values(model.texts).join("; ")}\nThe tensors were taken for (${blocks.length} blocks):${table.join("")}`, model.questions, mapping);
@@ -191,13 +191,13 @@ export interface Later {
 }
 
 /** Reads the whole file. */
-export async function openStructure(tensors: readonly Tensor[], header: Header, given: Json, file: Bytes, bundle: LoadRare): Promise<Rewritten> {
-  const named = byName(tensors);
-  const all = Object.keys(header.tensors!).map((name) => named.get(name)!), weights = weightsIn(all);
+export async function openStructure(tensors: readonly Tensor[], header: Header, answers: Json, file: Bytes, bundle: LoadRare): Promise<Rewritten> {
+  const table = byName(tensors);
+  const all = Object.keys(header.tensors!).map((name) => table.get(name)!), weights = weightsIn(all);
   const numbered = findStacks(weights, /\d+(?=\.)/g, 1);
-  const isUsual = numbered.length === 1 && !RARE.test(JSON.stringify(given)) && weights.every(({ dtype }) => dtype === "F32");
+  const isUsual = numbered.length === 1 && !RARE.test(JSON.stringify(answers)) && weights.every(({ dtype }) => dtype === "F32");
   const rare = isUsual ? undefined : await (await bundle("rare")).rareOf(numbered, weights, bundle), stacks = rare?.stacks ?? numbered;
-  const find = (isZero?: (tensor: Tensor) => boolean) => structureOf(all, weights, stacks, given, rare, isZero);
+  const find = (isZero?: (tensor: Tensor) => boolean) => structureOf(all, weights, stacks, answers, rare, isZero);
   try {
     find(); // refuses another model before it is downloaded
   } catch (error) {
