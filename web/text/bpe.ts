@@ -54,8 +54,8 @@ export async function encode(text: string, vocabulary: Vocabulary, most: number)
   const { ids, unknown, openai } = vocabulary;
   const clean = (openai ? stripped(await unescaped(await unescaped(text))) : text.normalize("NFC")).toLowerCase();
   const all: number[] = [];
-  const found = openai ? [...clean.matchAll(OPENAI_WORDS)] : clean.split(SPECIAL).flatMap((part) => [...part.matchAll(WORDS)]);
-  for (const [word] of found) {
+  const matches = openai ? [...clean.matchAll(OPENAI_WORDS)] : clean.split(SPECIAL).flatMap((part) => [...part.matchAll(WORDS)]);
+  for (const [word] of matches) {
     if (all.length >= most) break;
     for (const symbol of word === START || word === END ? [word] : merged(symbolsOf(word), vocabulary.ranks)) {
       const id = ids.get(symbol) ?? unknown;

@@ -34,19 +34,19 @@ const READ_OPTIONS = [
 ] as const;
 
 /** How each model's ids become text. */
-const known = new WeakMap<object, Promise<Decode>>();
+const decoders = new WeakMap<object, Promise<Decode>>();
 
 /**
  * Begins to write.
  *
- * @param given not checked yet
+ * @param callOptions not checked yet
  * @param shape the model's, for images of the size that the options name
  */
 export function write(
   vit: { readonly config: Readonly<VitConfig> },
   plan: LoadPlan,
   settings: Settings | undefined,
-  given: ReadOptions,
+  callOptions: ReadOptions,
   picture: Promise<Picture>,
   shape: Shape,
   turn: Turn,
@@ -54,8 +54,8 @@ export function write(
   const { decoder: config } = vit.config;
   if (!config) throw new VitError("unsupported", "read: this model has no decoder, so it writes nothing; use classify or embed");
   const thrown: unknown[] = []; // by onToken
-  return writingOf((pass) => guarded("read", (error) => thrown.includes(error) || isReasonOf(given.signal)(error), async () => {
-    const options = takeOptions("read", given, READ_OPTIONS), { signal, onToken } = options;
+  return writingOf((pass) => guarded("read", (error) => thrown.includes(error) || isReasonOf(callOptions.signal)(error), async () => {
+    const options = takeOptions("read", callOptions, READ_OPTIONS), { signal, onToken } = options;
     const order = orderOf(options, config, settings);
     const decode = await decodeOf(vit, config, plan);
     const tell = (token: ReadToken): boolean => {
@@ -74,16 +74,16 @@ export function write(
 
 /** By the config's labels, without the space that the text begins with, or else by a tokenizer. Without both every text is "". */
 function decodeOf(vit: object, { labels }: TextConfig, plan: LoadPlan): Promise<Decode> {
-  const found = known.get(vit) ?? (labels ? Promise.resolve<Decode>((ids) => ids.map((id) => labels[id]).join("").replace(/^ /, "")) : decoderOf(plan).then((decode) => decode ?? (() => "")));
-  known.set(vit, found);
-  found.catch(() => known.delete(vit)); // it can be tried again
-  return found;
+  const decoder = decoders.get(vit) ?? (labels ? Promise.resolve<Decode>((ids) => ids.map((id) => labels[id]).join("").replace(/^ /, "")) : decoderOf(plan).then((decode) => decode ?? (() => "")));
+  decoders.set(vit, decoder);
+  decoder.catch(() => decoders.delete(vit)); // it can be tried again
+  return decoder;
 }
 
 /** @param write passes on its tokens, until `pass` returns false because nobody wants more. */
 function writingOf(write: (pass: (token: ReadToken) => boolean) => Promise<ReadResult>): Writing {
   const written: ReadToken[] = [], waiting = new Set<() => void>();
-  let over = false, wanted = true;
+  let over = false, wantsMore = true;
   const wake = () => {
     for (const resume of waiting) resume();
     waiting.clear();
@@ -91,7 +91,7 @@ function writingOf(write: (pass: (token: ReadToken) => boolean) => Promise<ReadR
   const result = write((token) => {
     written.push(token);
     wake();
-    return wanted;
+    return wantsMore;
   });
   const end = () => {
     over = true;
@@ -108,7 +108,7 @@ function writingOf(write: (pass: (token: ReadToken) => boolean) => Promise<ReadR
           else await new Promise<void>((resume) => waiting.add(resume));
         }
       } finally {
-        wanted = false; // the loop was left
+        wantsMore = false; // the loop was left
       }
     },
   };
@@ -198,8 +198,8 @@ async function read(
 ): Promise<ReadResult> {
   const start = performance.now(), { signal } = options;
   const wants = { attention: [], tokens: true, size: [shape.rows, shape.columns], ...(options.keepInput === false && { bare: true }) } as const;
-  const [seen] = await session.call("run", [[picture], wants], [memoryOf(picture).buffer]);
-  const { input, placement } = seen!;
+  const [output] = await session.call("run", [[picture], wants], [memoryOf(picture).buffer]);
+  const { input, placement } = output!;
   const special = new Set([config.start, config.end, config.padding]);
   const tokens: ReadToken[] = [], ids: number[] = [];
   let text = "", sure = 1;
@@ -216,25 +216,25 @@ async function read(
   if (!force) {
     const { most, beams, topP, seed } = order;
     await session.call("text", ["vitw_write", [0, most + 1, beams, order.temperature, topP, seed, 1], Uint32Array.of(first), []]);
-    for (let wanted = true, paused = performance.now(), done = false; !done && wanted; ) {
+    for (let wantsMore = true, paused = performance.now(), done = false; !done && wantsMore; ) {
       signal?.throwIfAborted();
       const step = await stepOf(session, most + 1);
       done = step.done;
-      if (beams === 1 || done) for (let at = tokens.length; at < step.ids.length && wanted; at++) wanted = add(step.ids[at]!, step.p[at]!);
+      if (beams === 1 || done) for (let at = tokens.length; at < step.ids.length && wantsMore; at++) wantsMore = add(step.ids[at]!, step.p[at]!);
       if (performance.now() - paused < MOST_MILLISECONDS) continue;
       await yieldToTasks();
       paused = performance.now();
     }
   }
-  const given = force ?? Uint32Array.from([first, ...tokens.map(({ id }) => id)].slice(0, tokens.length));
+  const sequence = force ?? Uint32Array.from([first, ...tokens.map(({ id }) => id)].slice(0, tokens.length));
   const needs = force || options.logits || options.attention;
-  const forced = needs && given.length > 0 ? await forcedOf(session, given, config, shape.tokens, Boolean(options.attention)) : undefined;
+  const forced = needs && sequence.length > 0 ? await forcedOf(session, sequence, config, shape.tokens, Boolean(options.attention)) : undefined;
   if (force && forced) {
     const V = config.vocabulary;
     force.forEach((id, at) => add(id, at === 0 ? 1 : shareOf(forced.logits.subarray((at - 1) * V, at * V), id, temperature)));
   }
   const attention = options.attention && forced && new ReadAttention(forced.cross, forced.self, {
-    layers: config.depth, heads: config.heads, texts: given.length, prefix: shape.prefix, grid: shape.grid,
+    layers: config.depth, heads: config.heads, texts: sequence.length, prefix: shape.prefix, grid: shape.grid,
   });
   return {
     text: decode(ids), tokens, p: sure, uncertain: sure < uncertain_below,
@@ -259,8 +259,8 @@ async function stepOf(session: Caller<ModelSession>, most: number): Promise<{ re
 /** Runs given tokens: logits (S,V), self (L,h,S,S), cross (L,h,S,T). */
 async function forcedOf(session: Caller<ModelSession>, ids: Uint32Array<ArrayBuffer>, { depth: L, heads: h, vocabulary: V }: TextConfig, T: number, attention: boolean) {
   const S = ids.length, maps = Number(attention) * L * h * S;
-  const wanted = [[LOGITS, S * V], [SELF, maps * S], [CROSS, maps * T]] as const;
-  const got = await session.call("text", ["vitw_force", [0, S, Number(attention)], ids, wanted.filter(([, count]) => count > 0)]);
+  const outputs = [[LOGITS, S * V], [SELF, maps * S], [CROSS, maps * T]] as const;
+  const got = await session.call("text", ["vitw_force", [0, S, Number(attention)], ids, outputs.filter(([, count]) => count > 0)]);
   const [logits, self = new Float32Array(), cross = new Float32Array()] = got.map(({ buffer }) => new Float32Array(buffer));
   return { logits: logits!, self, cross };
 }

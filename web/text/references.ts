@@ -18,11 +18,11 @@ export async function unescaped(text: string): Promise<string> {
     if (name && !USUAL.has(name) && /^[A-Za-z]/.test(name)) names = (await entitiesBundle()).ENTITIES;
   }
   return text.replace(REFERENCES, (whole, decimal?: string, hex?: string, name = "") =>
-    name ? named(name, names) ?? whole : characterOf(decimal ? Number(decimal) : parseInt(hex!, 16)));
+    name ? charactersOf(name, names) ?? whole : characterOf(decimal ? Number(decimal) : parseInt(hex!, 16)));
 }
 
 /** A name's characters; of a name without a semicolon, as much as is one. */
-function named(name: string, names: ReadonlyMap<string, string>): string | undefined {
+function charactersOf(name: string, names: ReadonlyMap<string, string>): string | undefined {
   for (let end = name.length; end > 1; end--) {
     const found = names.get(name.slice(0, end));
     if (found) return found + name.slice(end);

@@ -43,14 +43,14 @@ const [EMBEDS, POOLED, SCALES] = (["embeds", "pooled", "scales"] as const).map((
 /** The most tokens that run together. */
 const MOST_TOKENS = 2048;
 
-/** What is kept for each model. */
-interface Known {
+/** What a model's next calls use again. */
+interface ModelCache {
   encode?: Promise<Encode> | undefined;
   /** The vectors of the last labels, because they are compared with image after image. */
   labels?: { readonly key: string; readonly vectors: Vectors };
 }
 
-const known = new WeakMap<object, Known>();
+const caches = new WeakMap<object, ModelCache>();
 
 /** What a call of {@link Texts} gives. */
 export type Returned<Call> = Call extends "embed" ? TextEmbedding : Judge;
@@ -74,10 +74,10 @@ export async function run<Call extends "embed" | "judge">(
   return guarded("embedText", isReasonOf(signal), async () => {
     signal?.throwIfAborted();
     if (!projection) throw new VitError("unsupported", "texts: expected a model whose images are compared with texts, such as CLIP, got another");
-    const kept = known.get(vit) ?? {};
-    known.set(vit, kept);
+    const cache = caches.get(vit) ?? {};
+    caches.set(vit, cache);
     const changed = vit.config.text ? undefined : withTexts; // a file of our own has them already
-    const all = new Texts(plan, projection, kept, (work) => abortable(turn(signal, ({ session }, { config }) => work(session, config), changed), signal));
+    const all = new Texts(plan, projection, cache, (work) => abortable(turn(signal, ({ session }, { config }) => work(session, config), changed), signal));
     return (await all[call](texts, own)) as Returned<Call>;
   });
 }
@@ -88,13 +88,13 @@ type TextTurn = <Value>(work: (session: Caller<ModelSession>, config: string) =>
 export class Texts {
   readonly #plan: LoadPlan;
   readonly #projection: Origin["projection"];
-  readonly #kept: Known;
+  readonly #cache: ModelCache;
   readonly #turn: TextTurn;
 
-  constructor(plan: LoadPlan, projection: Origin["projection"], kept: Known, turn: TextTurn) {
+  constructor(plan: LoadPlan, projection: Origin["projection"], cache: ModelCache, turn: TextTurn) {
     this.#plan = plan;
     this.#projection = projection;
-    this.#kept = kept;
+    this.#cache = cache;
     this.#turn = turn;
   }
 
@@ -107,8 +107,8 @@ export class Texts {
   async judge(labels: readonly TextInput[], { relevance, trace }: ClassifyOptions): Promise<Judge> {
     if (relevance || trace) throw new VitError("unsupported", "labels: expected no relevance and no trace, which are of the model's own classes");
     const key = JSON.stringify(labels);
-    if (this.#kept.labels?.key !== key) this.#kept.labels = { key, vectors: await this.#vectors("labels", labels) };
-    const { embeds, width, scale, bias, sigmoid } = this.#kept.labels.vectors;
+    if (this.#cache.labels?.key !== key) this.#cache.labels = { key, vectors: await this.#vectors("labels", labels) };
+    const { embeds, width, scale, bias, sigmoid } = this.#cache.labels.vectors;
     if (labels.length === 0) throw new VitError("bad_option", "labels: expected at least one, got none");
     const names = labels.map((label) => (typeof label === "string" ? label : Array.from(label).join(" ")));
     return (projected, pooled, topK) => {
@@ -125,9 +125,9 @@ export class Texts {
     };
   }
 
-  async #vectors(name: string, given: readonly TextInput[]): Promise<Vectors> {
-    if (!Array.isArray(given)) throw new VitError("bad_argument", `${name}: expected an array, got ${show(given)}`);
-    const texts = Array.from(given as readonly TextInput[], (text) => (typeof text === "string" ? text : Array.from(text)));
+  async #vectors(name: string, inputs: readonly TextInput[]): Promise<Vectors> {
+    if (!Array.isArray(inputs)) throw new VitError("bad_argument", `${name}: expected an array, got ${show(inputs)}`);
+    const texts = Array.from(inputs as readonly TextInput[], (text) => (typeof text === "string" ? text : Array.from(text)));
     const { text: config } = await this.#turn((_, json) => JSON.parse(json) as VitConfig);
     if (!config) throw new VitError("unsupported", `${name}: expected a text tower, got none`);
     const rows = await this.#rows(name, texts, config);
@@ -142,8 +142,8 @@ export class Texts {
         later = true;
         const some = places.slice(first, first + most);
         const ids = Uint32Array.from(some.flatMap((at) => rows[at]!));
-        const wanted = [[config.projection ? EMBEDS : POOLED, some.length * width], [SCALES, 2]] as const;
-        const [vectors, both] = (await this.#turn((session) => session.call("text", ["vitw_embed", [some.length, length], ids, wanted], [ids.buffer])))
+        const outputs = [[config.projection ? EMBEDS : POOLED, some.length * width], [SCALES, 2]] as const;
+        const [vectors, both] = (await this.#turn((session) => session.call("text", ["vitw_embed", [some.length, length], ids, outputs], [ids.buffer])))
           .map((numbers) => new Float32Array(numbers.buffer)) as [Float32Array, Float32Array];
         for (const [at, place] of some.entries()) embeds.set(unit(vectors.subarray(at * width, (at + 1) * width)), place * width);
         scales = [both[0]!, both[1]!];
@@ -158,17 +158,17 @@ export class Texts {
     return Promise.all(texts.map(async (text, at) => {
       const ids = typeof text === "string" ? await this.#ids(text, config) : text;
       const wrong = ids.find((id) => !(Number.isInteger(id) && id >= 0 && id < vocabulary));
-      const refused = (what: string, got: unknown) => new VitError("bad_argument", `${name}[${at}]: expected ${what}, got ${show(got)}`);
-      if (wrong !== undefined) throw refused(`ids from 0 to ${vocabulary - 1}`, wrong);
-      if (ids.length === 0 || ids.length > max_tokens) throw refused(`a text, or 1 to ${max_tokens} ids`, ids.length);
+      const refusal = (what: string, got: unknown) => new VitError("bad_argument", `${name}[${at}]: expected ${what}, got ${show(got)}`);
+      if (wrong !== undefined) throw refusal(`ids from 0 to ${vocabulary - 1}`, wrong);
+      if (ids.length === 0 || ids.length > max_tokens) throw refusal(`a text, or 1 to ${max_tokens} ids`, ids.length);
       return ids;
     }));
   }
 
   async #ids(text: string, { max_tokens, mask, padding }: TextConfig): Promise<number[]> {
-    const encode = (this.#kept.encode ??= configOf(this.#plan).then(({ model_cfg }) =>
+    const encode = (this.#cache.encode ??= configOf(this.#plan).then(({ model_cfg }) =>
       encoderOf(this.#plan, objectIn(objectIn(objectIn(model_cfg).text_cfg).tokenizer_kwargs))));
-    encode.catch(() => (this.#kept.encode = undefined)); // it can be tried again
+    encode.catch(() => (this.#cache.encode = undefined)); // it can be tried again
     const { ids, filler } = await (await encode)(text, max_tokens);
     if (mask === "causal") return [...ids]; // what follows the end changes nothing
     return [...ids, ...Array<number>(max_tokens - ids.length).fill(filler ?? padding ?? 0)];

@@ -34,14 +34,14 @@ const canonical = async (text: string) =>
  *
  * @param settings open_clip's `text_cfg.tokenizer_kwargs`
  */
-export async function encoderOf(given: TokenizerSources, settings: Json = {}): Promise<Encode> {
-  if (isTokenizer(given.tokenizer)) return byTokenizer(given.tokenizer);
-  const encode = await byFiles(given);
+export async function encoderOf(sources: TokenizerSources, settings: Json = {}): Promise<Encode> {
+  if (isTokenizer(sources.tokenizer)) return byTokenizer(sources.tokenizer);
+  const encode = await byFiles(sources);
   return settings.clean === "canonicalize" ? async (text, most) => encode(await canonical(text), most) : encode;
 }
 
-async function byFiles({ tokenizer: given, fetch, beside }: TokenizerSources): Promise<Encode> {
-  if (given !== undefined) return byFile(await textOf(withFetch(given as Source, fetch)), beside);
+async function byFiles({ tokenizer: source, fetch, beside }: TokenizerSources): Promise<Encode> {
+  if (source !== undefined) return byFile(await textOf(withFetch(source as Source, fetch)), beside);
   const json = await textBeside(beside, "tokenizer.json");
   if (json !== undefined) return byFile(json, beside);
   const [vocabulary, merges] = await Promise.all(["vocab.json", "merges.txt"].map((name) => textBeside(beside, name)));
@@ -59,14 +59,14 @@ export type Decode = (ids: readonly number[]) => string;
  * How ids become text, by the tokenizer that the caller gives or by the package and the model's folder; undefined
  * without either.
  */
-export async function decoderOf({ tokenizer: given, fetch, beside }: TokenizerSources): Promise<Decode | undefined> {
+export async function decoderOf({ tokenizer: source, fetch, beside }: TokenizerSources): Promise<Decode | undefined> {
   const byOwn = (own: Tokenizer): Decode | undefined => own.decode && ((ids) => String(own.decode!([...ids], { skip_special_tokens: true })));
-  if (isTokenizer(given)) return byOwn(given);
-  const json = given === undefined ? await textBeside(beside, "tokenizer.json") : await textOf(withFetch(given as Source, fetch));
+  if (isTokenizer(source)) return byOwn(source);
+  const json = source === undefined ? await textBeside(beside, "tokenizer.json") : await textOf(withFetch(source as Source, fetch));
   if (json === undefined) return undefined;
   const config = await textBeside(beside, "tokenizer_config.json");
   return byPackage(objectOf(json, "tokenizer.json"), config).then(byOwn, (error: VitError) => {
-    if (given !== undefined || error.code !== "unsupported") throw error;
+    if (source !== undefined || error.code !== "unsupported") throw error;
     return undefined;
   });
 }
