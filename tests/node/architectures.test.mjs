@@ -9,10 +9,10 @@ import { load, rejects } from "./support.mjs";
 /** A file with a header whose data never arrive. */
 function endless(bytes) {
   const header = headerBytes(splitFile(bytes).header);
-  const state = { asked: 0 };
+  const state = { pulls: 0 };
   const body = new ReadableStream({
     pull(controller) {
-      if (state.asked++ === 0) controller.enqueue(new Uint8Array(header));
+      if (state.pulls++ === 0) controller.enqueue(new Uint8Array(header));
       else return new Promise(() => {});
     },
   });

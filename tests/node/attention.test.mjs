@@ -39,9 +39,9 @@ function naiveRollout(values, { layers, heads, tokens: T, prefix }, { discard, f
     const at = (head, i, j) => values[((layer * heads + head) * T + i) * T + j];
     const mixing = range.map((i) => {
       const row = range.map((j) => FUSE[fuse](Array.from({ length: heads }, (_, head) => at(head, i, j))));
-      const kept = discarded(row, discard).map((value, j) => value + residual * Number(i === j));
-      const sum = kept.reduce((a, b) => a + b);
-      return kept.map((value) => (sum > 0 ? value / sum : 0));
+      const weights = discarded(row, discard).map((value, j) => value + residual * Number(i === j));
+      const sum = weights.reduce((a, b) => a + b);
+      return weights.map((value) => (sum > 0 ? value / sum : 0));
     });
     product = range.map((i) =>
       range.map((j) => range.reduce((sum, k) => sum + mixing[i][k] * product[k][j], 0)),

@@ -12,7 +12,7 @@ const packed = words && readFileSync(`${words}/bpe_simple_vocab_16e6.txt.gz`);
 const merges = words && gunzipSync(packed).toString().split("\n").slice(1, 48895);
 const START = 49406, END = 49407;
 const files = (all) => ({ beside: (name) => all[name] && new Blob([all[name]]) });
-const idsBy = async (given, text, most = 1000) => (await (await encoderOf(given))(text, most)).ids;
+const idsBy = async (sources, text, most = 1000) => (await (await encoderOf(sources))(text, most)).ids;
 const skip = !words && "no folder words in the data that VITRINE_DATA names";
 
 /** What a Python twin with the package regex gives: references, cases, spaces and letters that few texts have. */
@@ -44,10 +44,10 @@ test("OpenAI's file gives OpenAI's ids, of its 40 texts and of 16 hard ones", { 
 });
 
 test("a text that is too long loses its end, and a word of 200,000 letters takes no time", { skip }, async () => {
-  const given = { tokenizer: new Blob([packed]) };
-  const whole = await idsBy(given, "a photo of a cat ".repeat(40));
-  assert.deepEqual(await idsBy(given, "a photo of a cat ".repeat(40), 77), [...whole.slice(0, 76), END]);
-  assert.equal((await idsBy(given, "ab".repeat(1e5), 77)).length, 77);
+  const sources = { tokenizer: new Blob([packed]) };
+  const whole = await idsBy(sources, "a photo of a cat ".repeat(40));
+  assert.deepEqual(await idsBy(sources, "a photo of a cat ".repeat(40), 77), [...whole.slice(0, 76), END]);
+  assert.equal((await idsBy(sources, "ab".repeat(1e5), 77)).length, 77);
 });
 
 /** The vocabulary as transformers writes it. */
@@ -65,7 +65,7 @@ test("vocab.json with merges.txt, and tokenizer.json with merges of both kinds, 
   const want = await idsBy({ tokenizer: new Blob([packed]) }, text);
   const slow = files({ "vocab.json": JSON.stringify(vocabulary()), "merges.txt": `#version: 0.2\r\n${merges.join("\r\n")}\r\n` });
   const fast = [merges, merges.map((pair) => pair.split(" "))].map((pairs) => files({ "tokenizer.json": tokenizerJson(pairs) }));
-  for (const given of [slow, ...fast]) assert.deepEqual(await idsBy(given, text), want);
+  for (const sources of [slow, ...fast]) assert.deepEqual(await idsBy(sources, text), want);
   assert.deepEqual(await idsBy(fast[0], "e\u0301"), [START, 4166, END]);
   assert.deepEqual(await idsBy(fast[0], "&amp;"), [START, 261, 6259, 282, END]);
   assert.deepEqual(await idsBy(slow, "&amp;"), [START, 261, END]);
@@ -74,8 +74,8 @@ test("vocab.json with merges.txt, and tokenizer.json with merges of both kinds, 
 });
 
 test("open_clip's canonical texts have no punctuation", { skip }, async () => {
-  const given = { tokenizer: new Blob([packed]) };
-  const { ids } = await (await encoderOf(given, { clean: "canonicalize" }))(" A photo_of -- a &lt;Cat&gt;! ", 1000);
+  const sources = { tokenizer: new Blob([packed]) };
+  const { ids } = await (await encoderOf(sources, { clean: "canonicalize" }))(" A photo_of -- a &lt;Cat&gt;! ", 1000);
   assert.deepEqual(ids, [START, 320, 1125, 539, 320, 2368, END]);
 });
 
@@ -104,8 +104,8 @@ test("bad vocabularies are refused, and so is text without any", async () => {
     [json({}), "bad_file", /the token "b<\/w>"/],
     [files({ "tokenizer.json": '{"model":{"type":"Unigram"}}' }), "unsupported", /@huggingface\/tokenizers.*load's option tokenizer/],
   ];
-  for (const [given, code, message] of cases) await rejects(() => idsBy(given, "b"), code, message);
+  for (const [sources, code, message] of cases) await rejects(() => idsBy(sources, "b"), code, message);
   await rejects(() => idsBy(json({ merges: ["a a</w>"] }), "aa"), "bad_file", /the token "aaa?<\/w>"/);
-  const named = JSON.parse('{"__proto__": 4, "constructor": 5}');
-  assert.deepEqual(await idsBy(json({ vocab: { ...model.vocab, ...named } }), "a"), [0, 3, 1]);
+  const prototypeNames = JSON.parse('{"__proto__": 4, "constructor": 5}');
+  assert.deepEqual(await idsBy(json({ vocab: { ...model.vocab, ...prototypeNames } }), "a"), [0, 3, 1]);
 });

@@ -65,12 +65,12 @@ for (const worker of [false, true]) {
     }
     const { data, width, height } = stroke;
     const grey = Uint8Array.from({ length: width * height }, (_, index) => data[index * 4]);
-    const drawn = (await vit.classify(stroke)).logits;
+    const reference = (await vit.classify(stroke)).logits;
     for (const same of [
       { data: grey, width, height },
       { data: Buffer.from(data), width, height, channels: 4 },
     ]) {
-      assert.deepEqual((await vit.classify(same)).logits, drawn);
+      assert.deepEqual((await vit.classify(same)).logits, reference);
     }
   });
 
@@ -231,15 +231,15 @@ for (const [how, source, times] of [
 ]) {
   test(`a model ${how} when its worker dies while idle`, (t) =>
     workersOf(async (workers) => {
-      let asked = 0;
+      let requests = 0;
       const send = file(modelBytes(name));
-      const at = await serve(t, { "/model": (...call) => (asked++, send(...call)) });
+      const at = await serve(t, { "/model": (...call) => (requests++, send(...call)) });
       const vit = await load(await source(at), { worker: true });
       const want = (await vit.classify(image)).logits;
       workers[0].terminate();
       await once(workers[0], "exit");
       assert.deepEqual((await vit.classify(image)).logits, want);
-      assert.deepEqual([asked, workers.length], [times, 2]);
+      assert.deepEqual([requests, workers.length], [times, 2]);
     }));
 }
 
@@ -272,7 +272,7 @@ test("a missing canvas and a tainted canvas are errors that say so", async () =>
   await during(globalThis, "OffscreenCanvas", OffscreenCanvas, async () => {
     const { width, height } = stroke;
     const want = (await vit.classify(stroke)).logits;
-    const shown = [
+    const visible = [
       fake("HTMLCanvasElement", { width, height }),
       fake("ImageBitmap", { width, height }),
       fake("VideoFrame", { displayWidth: width, displayHeight: height }),
@@ -285,7 +285,7 @@ test("a missing canvas and a tainted canvas are errors that say so", async () =>
         decode: async () => {},
       }),
     ];
-    for (const source of shown) assert.deepEqual((await vit.classify(source)).logits, want);
+    for (const source of visible) assert.deepEqual((await vit.classify(source)).logits, want);
     const hidden = [
       [fake("HTMLVideoElement", { readyState: 1, videoWidth: 9, videoHeight: 9 }), /is empty \(0×9\).*loaded/],
       [fake("ImageBitmap", { width: 0, height: 0 }), /ImageBitmap is empty \(0×0\)/],
@@ -305,7 +305,7 @@ test("a missing canvas and a tainted canvas are errors that say so", async () =>
     read = () => {
       throw new Error("The canvas has been tainted");
     };
-    await rejects(() => vit.classify(shown[0]), "bad_image", /tainted.*CORS/);
+    await rejects(() => vit.classify(visible[0]), "bad_image", /tainted.*CORS/);
   });
 });
 
@@ -318,10 +318,10 @@ const deep = (value) =>
 test("a Vit, its attention and its trace work behind a Proxy, also in a worker", async () => {
   for (const worker of [false, true]) {
     const vit = await load(modelPath(name), { worker });
-    const held = deep(vit);
-    const given = { attention: true, trace: true, relevance: true };
-    const want = await vit.classify(image, given);
-    const answer = deep(await held.classify(image, deep({ ...given, attention: [0, 1] })));
+    const proxy = deep(vit);
+    const options = { attention: true, trace: true, relevance: true };
+    const want = await vit.classify(image, options);
+    const answer = deep(await proxy.classify(image, deep({ ...options, attention: [0, 1] })));
     assert.deepEqual(answer.logits, want.logits);
     const { attention, trace } = answer;
     assert.deepEqual(attention.rollout(), want.attention.rollout());
@@ -329,10 +329,10 @@ test("a Vit, its attention and its trace work behind a Proxy, also in a worker",
     assert.deepEqual(attention.relevance(3), want.attention.relevance(3));
     assert.deepEqual(trace.scores(1, 0), want.trace.scores(1, 0));
     assert.deepEqual(trace.lens(1), want.trace.lens(1));
-    assert.deepEqual((await held.embed(image)).cls, (await vit.embed(image)).cls);
-    assert.equal((await held.classifyAll(deep([image, image]))).length, 2);
-    assert.equal(held.memory, vit.memory);
-    held[Symbol.dispose ?? "dispose"]();
+    assert.deepEqual((await proxy.embed(image)).cls, (await vit.embed(image)).cls);
+    assert.equal((await proxy.classifyAll(deep([image, image]))).length, 2);
+    assert.equal(proxy.memory, vit.memory);
+    proxy[Symbol.dispose ?? "dispose"]();
     await rejects(() => vit.classify(image), "disposed", /./);
   }
 });

@@ -68,8 +68,8 @@ test("a timm config that does not name SwiGLU leaves its activation to the tenso
     assert.equal(model.assumed.includes("activation"), !args.act_layer);
     await isGolden(model, `families/${name}`);
   }
-  const told = { ...config, model_args: { num_heads: 2, mlp_layer: "SwiGLUPacked" } };
-  assert.equal((await load({ weights: modelBytes("families/timm_uni"), config: told })).config.activation, "gelu"); // a block's own
+  const withModelArgs = { ...config, model_args: { num_heads: 2, mlp_layer: "SwiGLUPacked" } };
+  assert.equal((await load({ weights: modelBytes("families/timm_uni"), config: withModelArgs })).config.activation, "gelu"); // a block's own
 });
 
 test("a checkpoint without a config gets heads of the usual width", async () => {
@@ -186,11 +186,11 @@ test("several files with an index are read as one model, and progress counts all
   shards.forEach(({ bytes }, part) => (pages[`/m/${name(part)}`] = file(bytes)));
   const url = await serve(t, pages);
   for (const worker of [false, true]) {
-    const seen = [];
-    const onProgress = (loaded, total) => seen.push([loaded, total]);
+    const reports = [];
+    const onProgress = (loaded, total) => reports.push([loaded, total]);
     const model = await load(url("/m/"), { onProgress, worker });
     await isGolden(model, vit);
-    const [loaded, total] = seen.at(-1);
+    const [loaded, total] = reports.at(-1);
     assert.equal(loaded, total);
     assert.ok(total > weights.length * 0.9);
   }
@@ -304,16 +304,16 @@ test("the weights' own failure is reported, and the error of a private file name
 });
 
 test("the option fetch gets a folder's files and a config apart", async (t) => {
-  const seen = [];
+  const addresses = [];
   const own = (bytes) => (response, { headers }) =>
     headers.authorization === "me" ? file(bytes)(response) : response.writeHead(401).end();
   const url = await serve(t, Object.fromEntries([...inFolder("/m/"), ["/c.json", json({ norm_eps: 0.5 })]]
     .map(([path, bytes]) => [path, own(bytes)])));
-  const mine = (address, init) => (seen.push(address), fetch(address, { ...init, headers: { authorization: "me" } }));
+  const mine = (address, init) => (addresses.push(address), fetch(address, { ...init, headers: { authorization: "me" } }));
   await rejects(() => load(url("/m/")), "network", /got 401/);
   const model = await load({ weights: url("/m/"), config: url("/c.json") }, { fetch: mine });
   assert.equal(model.config.norm_eps, 0.5);
-  assert.ok(seen.includes(url("/m/model.safetensors")) && seen.includes(url("/c.json")));
+  assert.ok(addresses.includes(url("/m/model.safetensors")) && addresses.includes(url("/c.json")));
   await isGolden(await load({ weights: new URL(url("/m/model.safetensors")), config: CONFIG }, { fetch: mine }), vit);
   await rejects(() => load(url("/m/"), { fetch: 5 }), "bad_option", /fetch: expected a function/);
   await rejects(() => load(url("/m/"), { fetch: async () => "bytes" }), "bad_option", /fetch: .*a Response, got String/);

@@ -15,7 +15,7 @@ import { during } from "./support.mjs";
 
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 const FORGED = "7\n3: 100 %\x1b[2J\x07\t1.0\x9b\x7f\u202e\u2028\u2066";
-const SHOWN = "7\\u000a3: 100 %\\u001b[2J\\u0007\\u00091.0\\u009b\\u007f\\u202e\\u2028\\u2066";
+const PRINTABLE = "7\\u000a3: 100 %\\u001b[2J\\u0007\\u00091.0\\u009b\\u007f\\u202e\\u2028\\u2066";
 
 test("the command prints labels and file names without characters that forge lines or control terminals", { skip: skip || posix }, async (t) => {
   const here = folder(t);
@@ -23,22 +23,22 @@ test("the command prints labels and file names without characters that forge lin
   const model = checkpoint(here, { config: { id2label } });
   const name = "a\x1b[2J\n\u202eb\tc.png";
   const file = here.write(name, await raw(picture(16, 16, 3)).png().toBuffer());
-  const shownFile = here.at("a\\u001b[2J\\u000a\\u202eb\\u0009c.png");
+  const printableFile = here.at("a\\u001b[2J\\u000a\\u202eb\\u0009c.png");
   const common = ["--variant", variant, "--model", model];
   const lines = await run(["classify", ...common, "--top", "2", file]);
   assert.equal(lines.code, 0, lines.stderr);
   assert.doesNotMatch(lines.stdout, CONTROLS);
   for (const line of lines.stdout.trimEnd().split("\n")) {
     const [path, label, p, ...more] = line.split("\t");
-    assert.deepEqual([path, label.slice(0, -1), more], [shownFile, SHOWN, []]);
+    assert.deepEqual([path, label.slice(0, -1), more], [printableFile, PRINTABLE, []]);
     assert.match(p, /^[01]\.\d{4}$/);
   }
   for (const args of [["classify"], ["embed"], ["attention"], ["attention", "--out", here.at("maps/")]]) {
     const { code, stdout, stderr } = await run([args[0], ...common, "--json", ...args.slice(1), file]);
     assert.equal(code, 0, stderr);
     assert.doesNotMatch(stdout, CONTROLS);
-    const [{ file: told, classes }] = JSON.parse(stdout);
-    assert.equal(told, file);
+    const [{ file: printedFile, classes }] = JSON.parse(stdout);
+    assert.equal(printedFile, file);
     if (classes) assert.equal(classes[0].label.slice(0, -1), FORGED);
   }
   for (const args of [
@@ -60,8 +60,8 @@ test("the command prints labels and file names without characters that forge lin
 async function measured(args) {
   const node = ["--import", "data:text/javascript," + encodeURIComponent(
     'process.on("exit", () => process.stderr.write(`most ${process.resourceUsage().maxRSS}\\n`))')];
-  const told = await start(args, { node }).done;
-  return { ...told, most: Number(told.stderr.match(/most (\d+)\n$/)[1]) };
+  const result = await start(args, { node }).done;
+  return { ...result, most: Number(result.stderr.match(/most (\d+)\n$/)[1]) };
 }
 
 test("a small image file that announces a huge image costs the command little memory", { skip }, async (t) => {
@@ -171,17 +171,17 @@ test("a half-downloaded data set is not found, and another data set with MNIST's
   const before = process.env.VITRINE_DATA;
   process.env.VITRINE_DATA = here.path;
   t.after(() => (before === undefined ? delete process.env.VITRINE_DATA : (process.env.VITRINE_DATA = before)));
-  const told = [];
-  const found = () => during(console, "log", (text) => told.push(text), findMnist);
-  assert.equal(await found(), here.path);
+  const messages = [];
+  const find = () => during(console, "log", (text) => messages.push(text), findMnist);
+  assert.equal(await find(), here.path);
   for (const [name, bytes] of Object.entries(files)) {
     for (const broken of [bytes.subarray(0, bytes.length / 2), bytes.subarray(0, -1), Buffer.alloc(0),
       Buffer.alloc(bytes.length), gzipSync(Buffer.from([0, 0, 8, 1, 0, 0, 0, 9, 1, 2, 3]))]) {
       here.write(name, broken);
-      assert.equal(await found(), here.at("mnist"), name);
-      assert.match(told.pop(), new RegExp(`not whole: ${name}`));
+      assert.equal(await find(), here.at("mnist"), name);
+      assert.match(messages.pop(), new RegExp(`not whole: ${name}`));
     }
     here.write(name, bytes);
   }
-  assert.deepEqual(told, []);
+  assert.deepEqual(messages, []);
 });

@@ -21,9 +21,9 @@ async function album(t) {
 test("a folder's photos are found by a photo, with the cosines of the API's vectors; bad ones are named", { skip }, async (t) => {
   const { here, model, files, pictures, args, out } = await album(t);
   here.write("bad.jpg", "no photo");
-  const told = await run([...args, "--out", out, here.path]);
-  assert.deepEqual([told.code, told.stdout], [1, `${out}: 7 photos, 7 of them new\n`]);
-  assert.match(told.stderr, /^vitrine: [^\n]*bad\.jpg: expected a whole PNG or JPEG[^\n]*\n$/);
+  const result = await run([...args, "--out", out, here.path]);
+  assert.deepEqual([result.code, result.stdout], [1, `${out}: 7 photos, 7 of them new\n`]);
+  assert.match(result.stderr, /^vitrine: [^\n]*bad\.jpg: expected a whole PNG or JPEG[^\n]*\n$/);
   const vit = await load(model, { variant });
   const vectors = await Promise.all(pictures.map(async (photo) => (await vit.embed(photo)).pooled));
   const index = new Index(vectors[0].length);
@@ -44,8 +44,8 @@ test("words are found by the model's own text tower, if it has one", { skip }, a
   const vit = await load(model, { variant });
   const { pooled } = await vit.embed(pictures[4]);
   const texts = [];
-  const embedText = async (given) => {
-    texts.push(given);
+  const embedText = async (inputs) => {
+    texts.push(inputs);
     return { embeds: pooled, width: pooled.length };
   };
   assert.equal(await during(Vit.prototype, "embedText", embedText, () => printed(search)), `${files[4]}\t1.0000\n`);
@@ -56,14 +56,14 @@ test("a map of the nearest photo is hottest at the patch that matches the words 
   const { here, model, files, pictures } = await album(t);
   const clip = { weights: modelPath("families/clip"), config: { heads: 2 }, prepare: { kind: "photo", resize: 12, crop: 12, interpolation: "bilinear", mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5] } };
   const config = JSON.stringify({ ...clip.config, prepare: clip.prepare });
-  const given = ["--model", clip.weights, "--config", config, "--variant", variant];
+  const options = ["--model", clip.weights, "--config", config, "--variant", variant];
   const index = here.at("clip.safetensors"), map = here.at("map.png");
-  await run(["index", ...given, "--out", index, ...files]);
+  await run(["index", ...options, "--out", index, ...files]);
   const vit = await load(clip, { variant });
   const { projected, projectedPatches, grid } = await vit.embed(pictures[5]);
   const embedText = async () => ({ embeds: projected, width: projected.length });
-  const told = await during(Vit.prototype, "embedText", embedText, () => run(["find", "--index", index, ...given, "--top", "1", "--map", map, "a wave"]));
-  assert.deepEqual([told.code, told.stdout], [0, `${files[5]}\t1.0000\n`], told.stderr);
+  const result = await during(Vit.prototype, "embedText", embedText, () => run(["find", "--index", index, ...options, "--top", "1", "--map", map, "a wave"]));
+  assert.deepEqual([result.code, result.stdout], [0, `${files[5]}\t1.0000\n`], result.stderr);
   const E = projected.length, cosines = Array.from({ length: grid[0] * grid[1] }, (_, at) => {
     const patch = projectedPatches.subarray(at * E, (at + 1) * E);
     return patch.reduce((sum, value, i) => sum + value * projected[i], 0) / Math.hypot(...patch);
@@ -84,12 +84,12 @@ test("Ctrl-C loses nothing: the same command goes on and ends with the same byte
   const { here, files, args, out } = await album(t);
   const whole = here.at("whole.safetensors");
   await printed([...args, "--out", whole, ...files]);
-  const stopped = await run([...args, "--out", out, ...files], {
+  const firstRun = await run([...args, "--out", out, ...files], {
     terminal: true,
     watch: (host) => host.stderr.on("data", (text) => text.includes("3/7 photos") && host.emit("SIGINT")),
   });
-  assert.deepEqual([stopped.code, stopped.stdout], [130, ""]);
-  assert.match(stopped.stderr, /interrupted after 3 of 7 photos; they are saved in .*; run the same command again/);
+  assert.deepEqual([firstRun.code, firstRun.stdout], [130, ""]);
+  assert.match(firstRun.stderr, /interrupted after 3 of 7 photos; they are saved in .*; run the same command again/);
   assert.deepEqual(Index.load(readFileSync(out)).ids(), files.slice(0, 3));
   const { added, count, failed } = JSON.parse(await printed([...args, "--json", "--out", out, ...files]));
   assert.deepEqual([added, count, failed], [4, 7, []]);
@@ -102,22 +102,22 @@ test("Ctrl-C loses nothing: the same command goes on and ends with the same byte
 test("a run that is killed loses what came after the last save, which comes by the clock", { skip }, async (t) => {
   const { files, args, out } = await album(t);
   let now = 0;
-  const seen = [];
+  const ids = [];
   const watch = (host) => host.stderr.on("data", (text) => {
     now += 60_000; // for each photo
-    if (text.includes("4/7 photos")) seen.push(...Index.load(readFileSync(out)).ids());
+    if (text.includes("4/7 photos")) ids.push(...Index.load(readFileSync(out)).ids());
   });
   await during(performance, "now", () => now, () => run([...args, "--out", out, ...files], { terminal: true, watch }));
-  assert.deepEqual(seen, files.slice(0, 4));
+  assert.deepEqual(ids, files.slice(0, 4));
 });
 
 test("an error that ends the command loses nothing", { skip }, async (t) => {
   const { files, args, out } = await album(t);
   const { embed } = Vit.prototype;
   let calls = 0;
-  const failing = async function (...given) {
+  const failing = async function (...inputs) {
     if (calls++ === 2) throw new Error("a fault");
-    return embed.apply(this, given);
+    return embed.apply(this, inputs);
   };
   const { code, stderr } = await during(Vit.prototype, "embed", failing, () => run([...args, "--out", out, ...files]));
   assert.deepEqual([code, stderr], [1, "vitrine: a fault\n"]);
@@ -194,7 +194,7 @@ test("another model's index, a model's file and a wrong command line are refused
   await refused([...args, "--out", wrong, ...files], 1, /expected an index of the command index, got index: expected a file that Index\.save wrote/);
   await refused(["find", "--index", here.at("none"), files[0]], 1, /none: expected an index/);
   await refused(["find", "--index", other, "--model", model, here.at("none.jpg")], 1, /none\.jpg: expected an image file/);
-  for (const [given, message] of [
+  for (const [options, message] of [
     [["index", ...files], /--out: expected a name that ends in \.safetensors, got none/],
     [["index", "--merge", "--out", out], /--merge: expected indexes, got none/],
     [["index", "--out", out, "--shard", "0/3", ...files], /--shard: expected I\/N, I from 1 to N, got "0\/3"/],
@@ -206,5 +206,5 @@ test("another model's index, a model's file and a wrong command line are refused
     [["find", "--index", out, "--map", "map.png", files[0]], /--map: expected words, got the photo/],
     [["find", "--index", out, "--map", "map.jpg", "two dogs"], /expected a name that ends in \.png/],
     [["find", "--index", out, "--top", "0", "dogs"], /--top: expected a whole number from 1/],
-  ]) await refused(given, 2, message);
+  ]) await refused(options, 2, message);
 });

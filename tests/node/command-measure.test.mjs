@@ -155,8 +155,8 @@ test("the command eval prints loss, calibration error and, last, accuracy, as fo
   near(loss, want.loss);
   near(calibrationError, want.calibrationError);
   assert.deepEqual([accuracy, correct, count], [want.correct / COUNT, want.correct, COUNT]);
-  const counts = Array.from({ length: CLASSES }, (_, truth) => Array.from({ length: CLASSES }, (_, told) =>
-    labels.filter((label, i) => label === truth && largest(answers[i]) === told).length));
+  const counts = Array.from({ length: CLASSES }, (_, truth) => Array.from({ length: CLASSES }, (_, predicted) =>
+    labels.filter((label, i) => label === truth && largest(answers[i]) === predicted).length));
   assert.deepEqual(confusion, counts);
 });
 
@@ -185,20 +185,20 @@ test("the command eval takes a folder of photos for each class, the whole or its
   const here = folder(t);
   const vit = await load(checkpoint(here), { variant });
   const photos = [[16, 16], [20, 14], [31, 19], [14, 33]].map(([width, height]) => picture(width, height, 3));
-  const told = (await vit.classifyAll(photos)).map(({ classes }) => classes[0].label);
+  const predictions = (await vit.classifyAll(photos)).map(({ classes }) => classes[0].label);
   const put = async (name, truth) => {
     for (const [i, label] of truth.entries()) {
       mkdirSync(here.at(`${name}/${label}`), { recursive: true });
       here.write(`${name}/${label}/${i}.png`, await raw(photos[i]).png().toBuffer());
     }
   };
-  const other = told.map((label) => (label === "a" ? "b" : "a"));
-  await put("one", [...told.slice(0, 3), other[3]]);
-  for (const [part, truth] of Object.entries({ train: told, validation: [...other.slice(0, 2), ...told.slice(2)], test: other })) {
+  const other = predictions.map((label) => (label === "a" ? "b" : "a"));
+  await put("one", [...predictions.slice(0, 3), other[3]]);
+  for (const [part, truth] of Object.entries({ train: predictions, validation: [...other.slice(0, 2), ...predictions.slice(2)], test: other })) {
     await put(`parts/${part}`, truth);
     if (part !== "test") await put(`two/${part}`, truth);
   }
-  await put("only/train", told);
+  await put("only/train", predictions);
   const evaluate = (name) => run(["eval", "--model", here.at("vit"), "--data", here.at(name), ...SAME]);
   for (const [name, last] of [["one", "0.7500 (3/4)"], ["parts", "0.0000 (0/4)"], ["two", "0.5000 (2/4)"], ["parts/train", "1.0000 (4/4)"]]) {
     const { code, stdout, stderr } = await evaluate(name);
@@ -233,11 +233,11 @@ test("where a data set's parts lie apart, calibrate reads the validation rather 
       here.write(`data/${part}/${label}/${i}.png`, await raw(photo).toColourspace("b-w").png().toBuffer());
     }
   }
-  const told = async (...args) => JSON.parse((await run([...args, "--model", model, "--data", here.at("data"), "--json", ...SAME])).stdout);
-  assert.equal((await told("eval")).count, 3);
-  assert.equal((await told("calibrate", "--out", here.at("out.safetensors"))).right.count, 4);
+  const report = async (...args) => JSON.parse((await run([...args, "--model", model, "--data", here.at("data"), "--json", ...SAME])).stdout);
+  assert.equal((await report("eval")).count, 3);
+  assert.equal((await report("calibrate", "--out", here.at("out.safetensors"))).right.count, 4);
   rmSync(here.at("data/val"), { recursive: true });
-  assert.equal((await told("calibrate", "--out", here.at("out.safetensors"))).right.count, 3);
+  assert.equal((await report("calibrate", "--out", here.at("out.safetensors"))).right.count, 3);
 });
 
 // ---- calibrate --------------------------------------------------------------
@@ -255,12 +255,12 @@ test("the command calibrate adds the images' temperature and threshold to a mode
   const wrong = after.sure.filter((answer) => !answer.right).map(({ p }) => p);
   near(uncertain_below, right[right.length - Math.ceil(0.9 * right.length)], 1.01e-4);
   const below = (list) => `${list.filter((p) => p < uncertain_below).length} of ${list.length}`;
-  const told = lines(stdout);
-  assert.equal(told[0], `temperature: ${temperature.toFixed(4)}`);
-  const errors = told[1].match(/^calibration error: (\d\.\d{4}) before, (\d\.\d{4}) after$/).slice(1).map(Number);
+  const output = lines(stdout);
+  assert.equal(output[0], `temperature: ${temperature.toFixed(4)}`);
+  const errors = output[1].match(/^calibration error: (\d\.\d{4}) before, (\d\.\d{4}) after$/).slice(1).map(Number);
   [before, after].forEach(({ calibrationError }, i) => near(errors[i], calibrationError, 5.1e-5));
   assert.ok(errors[1] < errors[0]);
-  assert.equal(told[2], `uncertain below: ${uncertain_below.toFixed(4)}, which is ${below(right)} right answers and ${below(wrong)} wrong ones`);
+  assert.equal(output[2], `uncertain below: ${uncertain_below.toFixed(4)}, which is ${below(right)} right answers and ${below(wrong)} wrong ones`);
   onlyKeysAdded(modelBytes(MODEL), readFileSync(out), { temperature, uncertain_below });
   assert.deepEqual(readdirSync(here.path).sort(), ["images.idx", "labels.idx", "out.safetensors"]);
   const json = JSON.parse((await run([...args, "--json", "--count", "260"])).stdout);
@@ -364,9 +364,9 @@ test("Ctrl-C ends calibrate with exit code 130 and writes nothing", async (t) =>
   const many = idx([60_000, 28, 28], new Uint8Array(60_000 * 28 * 28));
   const args = ["calibrate", "--out", "out.safetensors", "--images", here.write("images.idx", many), "--labels", here.write("labels.idx", idx([60_000], new Uint8Array(60_000)))];
   const watcher = watch(here.path);
-  const begun = new Promise((resolve) => watcher.on("change", (_, name) => name === "out.safetensors.part" && resolve()));
+  const partFile = new Promise((resolve) => watcher.on("change", (_, name) => name === "out.safetensors.part" && resolve()));
   const { child, done } = start(args, { cwd: here.path });
-  await Promise.race([begun, done]);
+  await Promise.race([partFile, done]);
   watcher.close();
   child.kill("SIGINT");
   const { code, stdout } = await done;

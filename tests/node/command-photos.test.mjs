@@ -84,14 +84,14 @@ test("the command reads the colours of PNGs in grey, with alpha, with a palette 
   assert.deepEqual(colourTypes, [0, 4, 6, 3, 2]);
   assert.equal(files["deep.png"][24], 16);
   const got = await embedded(here, model, files);
-  const meant = {
+  const expected = {
     "grey.png": rgb(grey, ([v]) => [v, v, v]),
     "grey-alpha.png": rgb(greyAlpha, ([v, a]) => Array(3).fill(overWhite(v, a))),
     "rgba.png": rgb(rgba, ([r, g, b, a]) => [r, g, b].map((v) => overWhite(v, a))),
     "palette.png": few,
     "deep.png": colours,
   };
-  for (const [name, pixels] of Object.entries(meant)) {
+  for (const [name, pixels] of Object.entries(expected)) {
     assert.deepEqual(got[name], (await vit.embed(pixels)).patches, name);
   }
 });
@@ -161,7 +161,7 @@ test("the command attention draws, writes and prints the API's maps", { skip }, 
   assert.deepEqual(input, (await vit.classify(photo)).input);
   const common = ["attention", "--variant", variant, "--model", model, file];
   const ofPatch = { map: "patch", layer: 1, head: "mean", patch: [2, 1] };
-  for (const [args, seen, values] of [
+  for (const [args, report, values] of [
     [[], { map: "class", layer: 1, head: "mean" }, attention.fromClass()],
     [["--layer", "0", "--head", "1"], { map: "class", layer: 0, head: 1 }, attention.fromClass(0, 1)],
     [["--map", "rollout"], { map: "rollout" }, attention.rollout()],
@@ -169,17 +169,17 @@ test("the command attention draws, writes and prints the API's maps", { skip }, 
   ]) {
     const out = here.at("overlay.png");
     const stdout = await printed([...common, ...args, "--json", "--out", out]);
-    assert.deepEqual(JSON.parse(stdout), [{ file, out, ...seen, grid: [3, 3], values: [...values] }]);
-    const drawn = await open(out, [3, 3]);
-    assert.deepEqual([drawn.width, drawn.height], [456, 456]); // 12 pixels, 38 times
+    assert.deepEqual(JSON.parse(stdout), [{ file, out, ...report, grid: [3, 3], values: [...values] }]);
+    const overlay = await open(out, [3, 3]);
+    assert.deepEqual([overlay.width, overlay.height], [456, 456]); // 12 pixels, 38 times
     for (const [patch, value] of values.entries()) {
-      const [x, y] = drawn.middle(patch);
+      const [x, y] = overlay.middle(patch);
       const pixel = Math.floor(y / 38) * 12 + Math.floor(x / 38);
       const [mean, std] = [[0.5, 0.25, 0.125], [0.5, 0.5, 0.25]];
       const light = [0, 1, 2].map((c) => 255 * (input[c * 144 + pixel] * std[c] + mean[c]));
-      near(drawn.at(x, y), overPhoto(light, value, values));
+      near(overlay.at(x, y), overPhoto(light, value, values));
     }
-    if (seen.patch) assert.deepEqual(drawn.at(152, 304), [255, 255, 255]);
+    if (report.patch) assert.deepEqual(overlay.at(152, 304), [255, 255, 255]);
   }
   const npy = here.at("map.npy");
   assert.equal((await run([...common, "--out", npy])).code, 0);
@@ -198,15 +198,15 @@ test("the command attention tints every pixel of a patch alike, also of a rectan
   const file = here.write("a.png", await raw(photo).png().toBuffer()), out = here.at("out.png");
   for (const [args, values] of [[[], attention.fromClass()], [["--map", "rollout"], attention.rollout()]]) {
     await printed(["attention", "--variant", variant, "--model", path, "--out", out, ...args, file]);
-    const drawn = await open(out, grid);
-    assert.deepEqual([drawn.width, drawn.height], [columns * factor, rows * factor]);
+    const overlay = await open(out, grid);
+    assert.deepEqual([overlay.width, overlay.height], [columns * factor, rows * factor]);
     for (const extreme of [Math.min, Math.max]) {
       const patch = values.indexOf(extreme(...values)), [height, width] = [rows / grid[0], columns / grid[1]];
       const [top, left] = [Math.floor(patch / grid[1]) * height, (patch % grid[1]) * width];
       for (let y = top * factor; y < (top + height) * factor; y++) {
         for (let x = left * factor; x < (left + width) * factor; x++) {
           const pixel = Math.floor(y / factor) * columns + Math.floor(x / factor);
-          near(drawn.at(x, y), overPhoto([0, 1, 2].map((c) => photo.data[pixel * 3 + c]), values[patch], values));
+          near(overlay.at(x, y), overPhoto([0, 1, 2].map((c) => photo.data[pixel * 3 + c]), values[patch], values));
         }
       }
     }
@@ -224,13 +224,13 @@ test("the command attention fills a folder for several photos, and a bad photo d
   const { attention, input } = await vit.classify(stroke, { attention: true });
   const values = attention.fromClass();
   for (const name of ["a", "b.c"]) {
-    const drawn = await open(here.at(`maps/new/${name}.attention.png`), attention.grid);
-    assert.deepEqual([drawn.width, drawn.height], [448, 448]);
+    const overlay = await open(here.at(`maps/new/${name}.attention.png`), attention.grid);
+    assert.deepEqual([overlay.width, overlay.height], [448, 448]);
     for (const [patch, value] of values.entries()) {
-      const [x, y] = drawn.middle(patch);
+      const [x, y] = overlay.middle(patch);
       const paper = 1 - input[Math.floor(y / 16) * 28 + Math.floor(x / 16)];
       const { colour, alpha } = heatOf(value, values, HEAT.light);
-      near(drawn.at(x, y), colour.map((v) => paper * (255 * (1 - alpha) + alpha * v)));
+      near(overlay.at(x, y), colour.map((v) => paper * (255 * (1 - alpha) + alpha * v)));
     }
   }
 });
@@ -261,8 +261,8 @@ test("--size gives the model larger images, in classify, embed and attention", {
   assert.deepEqual((await json("embed", "--what", "patches", ...wide)).values, Array.from(patches));
   const { classes } = await vit.classify(photo, { size: [24, 24], topK: 3 });
   assert.deepEqual((await json("classify", "--top", "3", "--size", "24")).classes, classes);
-  const seen = await json("attention", "--map", "patch", "--patch", "5,3", ...wide, "--out", here.at("map.png"));
-  assert.deepEqual([seen.grid, seen.values], [[6, 4], Array.from(attention.fromPatch(5, 3))]);
+  const report = await json("attention", "--map", "patch", "--patch", "5,3", ...wide, "--out", here.at("map.png"));
+  assert.deepEqual([report.grid, report.values], [[6, 4], Array.from(attention.fromPatch(5, 3))]);
   const { width, height } = await sharp(here.at("map.png")).metadata();
   assert.deepEqual([height, width], size.map((side) => side * 28));
   await refused(["classify", "--model", model, "--size", "25", file], 1, /size: expected multiples of the patch, 4×4: the nearest are 24×24 and 28×28/);

@@ -21,8 +21,8 @@ test("the command quantize and the library's quantize make the shipped int8 mode
   const here = folder(t);
   const out = here.at("int8.safetensors");
   const want = readFileSync(new URL("../../weights/digits-int8.safetensors", import.meta.url));
-  const told = await run(["quantize", "--out", out], { terminal: true });
-  assert.deepEqual([told.code, told.stdout], [0, `${out}: ${want.length} bytes instead of ${readFileSync(DIGITS).length}\n`], told.stderr);
+  const result = await run(["quantize", "--out", out], { terminal: true });
+  assert.deepEqual([result.code, result.stdout], [0, `${out}: ${want.length} bytes instead of ${readFileSync(DIGITS).length}\n`], result.stderr);
   assert.ok(readFileSync(out).equals(want));
   assert.deepEqual(readdirSync(here.path), ["int8.safetensors"]);
   for (const build of ["scalar", "simd128", "auto"]) assert.ok(want.equals(await quantize(DIGITS, { variant: build })), build);

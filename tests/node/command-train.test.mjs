@@ -69,13 +69,13 @@ test("the command train learns a folder of PNGs by a recipe, and classify reads 
   const out = here.at("out.safetensors");
   const { code, stdout, stderr } = await run(["train", "--data", data, "--recipe", recipe(here), "--out", out, ...SAME], { terminal: true });
   assert.equal(code, 0, stderr);
-  const told = lines(stdout);
-  assert.match(told[0], /^data: 66 images of 3 classes to train on, 6 to validate with$/);
-  assert.match(told[1], /^model: .*recipe\.json, from scratch: 8x8x3 pixels, 2 blocks of width 16$/);
-  assert.equal(told[2], `run: 15 epochs by 1 thread, build ${variant}`);
-  assert.match(told[3], /^time: about \d+ \w+.* from here, at [\d.]+ images\/s$/);
-  assert.equal(told.length, 4 + 15 + 1);
-  told.slice(4, 19).forEach((line, i) => assert.match(line, new RegExp(`^epoch ${i + 1}/15  loss \\d\\.\\d{4}  accuracy [01]\\.\\d{4}  validation loss .*images/s`)));
+  const output = lines(stdout);
+  assert.match(output[0], /^data: 66 images of 3 classes to train on, 6 to validate with$/);
+  assert.match(output[1], /^model: .*recipe\.json, from scratch: 8x8x3 pixels, 2 blocks of width 16$/);
+  assert.equal(output[2], `run: 15 epochs by 1 thread, build ${variant}`);
+  assert.match(output[3], /^time: about \d+ \w+.* from here, at [\d.]+ images\/s$/);
+  assert.equal(output.length, 4 + 15 + 1);
+  output.slice(4, 19).forEach((line, i) => assert.match(line, new RegExp(`^epoch ${i + 1}/15  loss \\d\\.\\d{4}  accuracy [01]\\.\\d{4}  validation loss .*images/s`)));
   assert.match(stderr, /\/72 images.*epoch 1\/15 {2}step \d\/5 {2}loss [^\n]*left \d+ s/s);
   assert.deepEqual(readdirSync(here.path).sort(), ["data", "out.safetensors", "recipe.json"]);
 
@@ -98,9 +98,9 @@ test("the command train gives the bits of the API's Trainer on IDX files, packed
   const labels = ["across", "down", "aslant"];
   const trainer = await Trainer.create({ recipe: { model: { ...model, labels, classes: 3 }, training: { ...training, validation: 7 } } }, { variant, seed: 9 });
   const values = files.images.map((bytes) => Float32Array.from(bytes, (value) => value / 255));
-  const kept = (i) => [9, 19].includes(Math.floor(i / 3)); // every tenth of the 20 of a class
+  const isValidation = (i) => [9, 19].includes(Math.floor(i / 3)); // every tenth of the 20 of a class
   for (const part of ["train", "validation"]) {
-    const chosen = values.map((_, i) => i).filter((i) => kept(i) === (part === "validation"));
+    const chosen = values.map((_, i) => i).filter((i) => isValidation(i) === (part === "validation"));
     await trainer.add(chosen.map((i) => values[i]), chosen.map((i) => files.labels[i]), { part });
   }
   for await (const _ of trainer.run({ epochs: 2 }));
@@ -112,9 +112,9 @@ test("the command train gives the bits of the API's Trainer on IDX files, packed
     const args = ["train", "--data", here.at(`data${ending}`), "--recipe", path, "--out", out, "--epochs", "2", "--seed", "9", "--json", ...SAME];
     const { code, stdout, stderr } = await run(args);
     assert.equal(code, 0, stderr);
-    const [told, got] = [contents(out), readSafetensors(want)];
-    assert.deepEqual(told.tensors, got.tensors);
-    assert.deepEqual(told.config.log, got.config.log);
+    const [output, got] = [contents(out), readSafetensors(want)];
+    assert.deepEqual(output.tensors, got.tensors);
+    assert.deepEqual(output.config.log, got.config.log);
     const { epochs, ...report } = JSON.parse(stdout);
     assert.deepEqual(report, { out, labels, images: 54, validation: 6, variant, threads: 1 });
     assert.deepEqual(epochs, got.config.log);
@@ -214,41 +214,41 @@ test("a signal loses nothing: the same command continues to the same bits, and a
   const args = (name) => ["train", "--data", data, "--recipe", path, "--out", here.at(`${name}.safetensors`), "--variant", variant, "--threads", "2"];
   const whole = await run(args("whole"));
   assert.equal(whole.code, 0, whole.stderr);
-  const told = (epochs, name) => new RegExp(`vitrine: interrupted after (\\d+ of ${epochs} epochs and \\d steps? of the next); the run is saved in .*${name}\\.safetensors\\.checkpoint; run the same command again to continue\n`);
+  const interruption = (epochs, name) => new RegExp(`vitrine: interrupted after (\\d+ of ${epochs} epochs and \\d steps? of the next); the run is saved in .*${name}\\.safetensors\\.checkpoint; run the same command again to continue\n`);
   let where = "resumed: after nothing";
   for (const [signal, code, ...moment] of [["SIGINT", 130, "stderr", /step 1\/3/], ["SIGTERM", 143, "stdout", /"epoch":2/]]) {
     const long = await killed([...args(signal), "--epochs", "100000"], signal);
     assert.equal(long.code, code, long.stderr);
-    assert.match(long.stderr, told(100000, signal));
-    const stopped = await interrupted(args("broken"), signal, ...moment);
-    assert.equal(stopped.code, code, stopped.stderr);
-    assert.equal(stopped.stderr.includes(where), code === 143);
-    where = `resumed: after ${stopped.stderr.match(told(6, "broken"))[1]}\n`;
+    assert.match(long.stderr, interruption(100000, signal));
+    const firstRun = await interrupted(args("broken"), signal, ...moment);
+    assert.equal(firstRun.code, code, firstRun.stderr);
+    assert.equal(firstRun.stderr.includes(where), code === 143);
+    where = `resumed: after ${firstRun.stderr.match(interruption(6, "broken"))[1]}\n`;
     for (const name of [signal, "broken"]) {
       assert.deepEqual(readdirSync(here.path).filter((file) => file.startsWith(name)), [`${name}.safetensors.checkpoint`]);
     }
   }
-  const kept = here.at("broken.safetensors.checkpoint");
-  const bytes = readFileSync(kept);
+  const checkpoint = here.at("broken.safetensors.checkpoint");
+  const bytes = readFileSync(checkpoint);
   const other = (advice) => `expected a checkpoint of this run, got one of another; continue with ${advice}`;
-  for (const [more, told] of [[["--epochs", "7"], other("--epochs 6")], [["--threads", "1"], other("--threads 2")],
+  for (const [more, message] of [[["--epochs", "7"], other("--epochs 6")], [["--threads", "1"], other("--threads 2")],
     [["--seed", "4"], "the checkpoint comes from a run with another seed, 3 instead of 4: resume with the same"]]) {
-    await refused([...args("broken"), ...more], 1, new RegExp(`checkpoint: ${told}.*--fresh`));
-    assert.deepEqual(readFileSync(kept), bytes);
+    await refused([...args("broken"), ...more], 1, new RegExp(`checkpoint: ${message}.*--fresh`));
+    assert.deepEqual(readFileSync(checkpoint), bytes);
   }
   const { code, stdout, stderr } = await run(args("broken").slice(0, -2)); // the threads are as before
   assert.equal(code, 0, stderr);
   assert.ok(stdout.includes(where), `${where} ${stdout}`);
   assert.match(stdout, /images\/s\nepoch 3/, "it does not start over");
   assert.deepEqual(readFileSync(here.at("broken.safetensors")), readFileSync(here.at("whole.safetensors")));
-  assert.ok(!existsSync(kept));
+  assert.ok(!existsSync(checkpoint));
 
   for (const damaged of [bytes.subarray(0, 100), bytes.map((byte, i) => byte ^ (i === 5000 ? 1 : 0))]) {
-    writeFileSync(kept, damaged);
+    writeFileSync(checkpoint, damaged);
     await refused(args("broken"), 1, /^vitrine: .*\.checkpoint: .*damaged.*; --fresh starts over\n$/);
   }
   const anew = await run([...args("broken"), "--fresh", "--epochs", "1"]);
-  assert.deepEqual([anew.code, existsSync(kept)], [0, false]);
+  assert.deepEqual([anew.code, existsSync(checkpoint)], [0, false]);
 });
 
 test("data and recipes that the command train cannot use are refused by name, and nothing is left behind", { skip }, async (t) => {

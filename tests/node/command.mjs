@@ -32,7 +32,7 @@ export function folder(t) {
 }
 
 /** A stream that keeps what is written. */
-class Kept extends EventEmitter {
+class CaptureStream extends EventEmitter {
   text = "";
   write(text) {
     this.text += text;
@@ -45,7 +45,7 @@ class Kept extends EventEmitter {
  * `watch(host)` may listen to its streams and emit signals.
  */
 export async function run(args, { terminal = false, watch = () => {} } = {}) {
-  const [stdout, stderr] = [new Kept(), Object.assign(new Kept(), { isTTY: terminal })];
+  const [stdout, stderr] = [new CaptureStream(), Object.assign(new CaptureStream(), { isTTY: terminal })];
   const exit = (code) => assert.fail(`the command ended at once, with ${code}`);
   const host = Object.assign(new EventEmitter(), { stdin: Readable.from([]), stdout, stderr, exit });
   watch(host);
@@ -61,10 +61,10 @@ export async function printed(args) {
 
 /** Checks that the command fails with this code, prints nothing and says why in so many lines, without a stack. */
 export async function refused(args, code, message, lines = 1) {
-  const told = await run(args);
-  assert.deepEqual([told.code, told.stdout], [code, ""], `${args.join(" ")}: ${told.stderr}`);
-  assert.match(told.stderr, message);
-  assert.match(told.stderr, new RegExp(`^(vitrine: [^\\n]+\n){${lines}}$`));
+  const result = await run(args);
+  assert.deepEqual([result.code, result.stdout], [code, ""], `${args.join(" ")}: ${result.stderr}`);
+  assert.match(result.stderr, message);
+  assert.match(result.stderr, new RegExp(`^(vitrine: [^\\n]+\n){${lines}}$`));
 }
 
 /** Starts the command in a process of its own; `done` resolves to { code, stdout, stderr }. */

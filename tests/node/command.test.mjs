@@ -60,11 +60,11 @@ test("the program prints what the command prints, with its exit codes, also by a
   const here = folder(t);
   symlinkSync(cli, here.at("vitrine"));
   for (const [args, code] of [[["--version"], 0], [["info", here.at("none.pt")], 1], [["paint"], 2]]) {
-    const told = await run(args);
-    assert.equal(told.code, code);
-    assert.deepEqual(await start(args).done, told);
+    const result = await run(args);
+    assert.equal(result.code, code);
+    assert.deepEqual(await start(args).done, result);
     const linked = await promisify(execFile)(here.at("vitrine"), args).catch((failed) => failed);
-    assert.deepEqual([linked.code ?? 0, linked.stdout, linked.stderr], [code, told.stdout, told.stderr]);
+    assert.deepEqual([linked.code ?? 0, linked.stdout, linked.stderr], [code, result.stdout, result.stderr]);
   }
 });
 
@@ -81,8 +81,8 @@ test("the command info prints a model's family, config, assumed keys and skipped
   const open = await run(["info", here.write("open.safetensors", modelBytes("families/encoder_post"))]);
   assert.deepEqual([open.code, open.stdout.split("\n").slice(0, 3)], [1, ["heads: 1 or 2 or 3 or 4 or 6", "norm: pre or post", "activation: relu or gelu"]]);
   assert.match(open.stdout, /^blocks\.0\.attn\.qkv\.weight ← .*in_proj_weight$/m);
-  const asked = { heads: "1, 2, 3, 4 or 6", norm: "pre or post", activation: "relu or gelu" };
-  const message = Object.entries(asked).map(([key, values]) => `config: ${key}: set ${key} to ${values}: the file does not say`).join("; ");
+  const options = { heads: "1, 2, 3, 4 or 6", norm: "pre or post", activation: "relu or gelu" };
+  const message = Object.entries(options).map(([key, values]) => `config: ${key}: set ${key} to ${values}: the file does not say`).join("; ");
   assert.equal(open.stderr, `vitrine: ${message}\n`);
 });
 
@@ -96,8 +96,8 @@ test("the command info prints what a stranger's file leaves open, and what its t
   const { questions, map } = JSON.parse((await run(["info", "--json", file])).stdout);
   assert.deepEqual(questions.map(({ key }) => key), ["heads", "norm", "activation", "pool"]);
   const config = { heads: 2, norm: "pre", activation: "relu", pool: "class", map };
-  const given = JSON.parse(await printed(["info", "--json", "--config", JSON.stringify(config), file]));
-  assert.deepEqual(given.map, map);
+  const report = JSON.parse(await printed(["info", "--json", "--config", JSON.stringify(config), file]));
+  assert.deepEqual(report.map, map);
 });
 
 test("the command identify ranks what a stranger's file leaves open by photos of known classes", { skip }, async (t) => {
@@ -260,14 +260,14 @@ test("a photo that cannot be read does not change the command's answers for othe
   const files = Array.from({ length: 19 }, (_, i) => bad[i]?.[0] ?? here.write(`${i}.png`, good));
   const lines = await run(["classify", ...files]);
   assert.equal(lines.code, 1);
-  const named = lines.stdout.trim().split("\n").map((line) => line.split("\t").slice(0, 2));
-  assert.deepEqual(named, files.filter((_, i) => !bad[i]).map((file) => [file, "1"]));
-  const told = lines.stderr.trim().split("\n");
+  const results = lines.stdout.trim().split("\n").map((line) => line.split("\t").slice(0, 2));
+  assert.deepEqual(results, files.filter((_, i) => !bad[i]).map((file) => [file, "1"]));
+  const messages = lines.stderr.trim().split("\n");
   Object.values(bad).forEach(([file, message], i) => {
-    assert.ok(told[i].startsWith(`vitrine: ${file}: `), told[i]);
-    assert.match(told[i], message);
+    assert.ok(messages[i].startsWith(`vitrine: ${file}: `), messages[i]);
+    assert.match(messages[i], message);
   });
-  assert.equal(told.length, Object.keys(bad).length);
+  assert.equal(messages.length, Object.keys(bad).length);
   const answers = await run(["classify", "--json", ...files]);
   assert.equal(answers.code, 1);
   json(answers).forEach(({ file, error, classes }, i) => {
@@ -341,9 +341,9 @@ test("Ctrl-C ends the command with exit code 130 and leaves no half-written file
   here.write("a.png", await one());
   const files = Array.from({ length: 20_000 }, () => "a.png"); // minutes of work
   const watcher = watch(here.path);
-  const begun = new Promise((resolve) => watcher.on("change", (_, name) => name === "v.npy.part" && resolve()));
+  const partFile = new Promise((resolve) => watcher.on("change", (_, name) => name === "v.npy.part" && resolve()));
   const { child, done } = start(["embed", "--out", "v.npy", ...files], { cwd: here.path });
-  await Promise.race([begun, done]);
+  await Promise.race([partFile, done]);
   watcher.close();
   child.kill("SIGINT");
   const { code, stdout, stderr } = await done;

@@ -29,7 +29,7 @@ const MODELS = {
 };
 
 /** What a caller sets beside the folder's config: another size than the positions'. */
-const TOLD = { transformers_mid: { image_size: [16, 8] }, hustvl: { image_size: [16, 8], position_size: [8, 20], heads: 3 } };
+const ANSWERS = { transformers_mid: { image_size: [16, 8] }, hustvl: { image_size: [16, 8], position_size: [8, 20], heads: 3 } };
 
 /** Writes a model as transformers does. Returns the folder's path. */
 function yolosFolder({ path, write }, { name = "transformers", processor = PROCESSOR } = {}) {
@@ -47,7 +47,7 @@ const PROCESSOR = {
 
 function sourceOf(name, t) {
   const weights = MODELS[name] ? yolosFolder(folder(t), { name }) : modelPath(`yolos/${name}`);
-  return TOLD[name] || MODELS[name] ? { weights, config: TOLD[name] ?? {} } : weights;
+  return ANSWERS[name] || MODELS[name] ? { weights, config: ANSWERS[name] ?? {} } : weights;
 }
 
 /** An image's PyTorch answers, apart: scores (n,K+1), boxes (n,4), and the last layer's map (prefix,T), by the mean of the heads. */
@@ -152,14 +152,14 @@ function photoOf(height, width) {
 
 test("each photo has a size of its own, and PyTorch's scores at that size, with boxes in the photo's pixels", async (t) => {
   for (const name of ["transformers_mid", "hustvl"]) {
-    const { sizes, logits: wanted } = readTensors(readFileSync(new URL(`../golden/yolos/${name}.photos.safetensors`, import.meta.url)));
+    const { sizes, logits: expected } = readTensors(readFileSync(new URL(`../golden/yolos/${name}.photos.safetensors`, import.meta.url)));
     const weights = MODELS[name] ? yolosFolder(folder(t), { name }) : modelPath(`yolos/${name}`);
-    const own = MODELS[name] ? {} : { ...TOLD[name], image_size: [8, 20] }, { prepare } = (await load({ weights, config: own }, { variant })).config;
+    const own = MODELS[name] ? {} : { ...ANSWERS[name], image_size: [8, 20] }, { prepare } = (await load({ weights, config: own }, { variant })).config;
     assert.deepEqual([prepare.resize, prepare.crop, prepare.edges], [[8, 20], [8, 20], name === "hustvl" ? [800, 1333] : [32, 53]]);
     for (const way of ways) {
       const vit = await load({ weights, config: { ...own, prepare: { ...prepare, edges: [32, 53] } } }, way);
       for (let at = 0; at < sizes.shape[0]; at++) {
-        const [rows, columns, ...size] = slice(sizes, at), want = slice(wanted, at), photo = photoOf(rows, columns);
+        const [rows, columns, ...size] = slice(sizes, at), want = slice(expected, at), photo = photoOf(rows, columns);
         const found = await vit.detect(photo, { threshold: 0, attention: [0] });
         const { scores, boxes } = answers({ logits: want, attention: new Float32Array() }, { ...vit.config, depth: 1 }, 0);
         assert.deepEqual([found.size, found.grid, found.input.length], [size, size.map((side) => side / 4), 3 * size[0] * size[1]]);
@@ -240,10 +240,10 @@ test("a detector in int8 finds nearly the same, with its positions in their plac
   assert.ok(farthest(got.logits, want.logits) < 0.1, `${farthest(got.logits, want.logits)}`);
 });
 
-const wanted = shared("wanted"), CASE = "transformers-4.48.0_yolos";
-test("the case that transformers' own code made is exact", { skip: wanted && existsSync(join(wanted, CASE)) ? false : "no folder wanted in the data that VITRINE_DATA names" }, async () => {
-  const oracle = readTensors(readFileSync(join(wanted, CASE, "oracle.safetensors")));
-  const vit = await load(join(wanted, CASE), { variant });
+const wantedFolder = shared("wanted"), CASE = "transformers-4.48.0_yolos";
+test("the case that transformers' own code made is exact", { skip: wantedFolder && existsSync(join(wantedFolder, CASE)) ? false : "no folder wanted in the data that VITRINE_DATA names" }, async () => {
+  const oracle = readTensors(readFileSync(join(wantedFolder, CASE, "oracle.safetensors")));
+  const vit = await load(join(wantedFolder, CASE), { variant });
   for (let index = 0; index < oracle.images.shape[0]; index++) {
     const { logits, boxes } = await vit.detect(slice(oracle.images, index));
     assert.ok(farthest(logits, slice(oracle.logits, index)) <= 1e-5, "logits");

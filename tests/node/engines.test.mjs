@@ -38,9 +38,9 @@ test("files are read with all arguments of read(), because Node before 20.12 nee
   await handle.close();
   const { read } = prototype;
   let calls = 0;
-  prototype.read = function (...given) {
+  prototype.read = function (...args) {
     calls++;
-    return given.length < 4 ? Promise.resolve({ bytesRead: 0 }) : read.apply(this, given);
+    return args.length < 4 ? Promise.resolve({ bytesRead: 0 }) : read.apply(this, args);
   };
   t.after(() => (prototype.read = read));
   const { classes } = await (await load(digits)).classify(stroke);
@@ -81,10 +81,10 @@ test("an error from a worker has its caller's stack frames", async () => {
   const asClassifier = () => vit.classify(blank);
   const asManyClassifier = () => vit.classifyAll([blank]);
   const asEmbedder = () => vit.embed(blank);
-  const told = { asLoader: /^VitError: config/, asClassifier: /blank/, asManyClassifier: /blank/, asEmbedder: /blank/ };
+  const messages = { asLoader: /^VitError: config/, asClassifier: /blank/, asManyClassifier: /blank/, asEmbedder: /blank/ };
   for (const call of [asLoader, asClassifier, asManyClassifier, asEmbedder]) {
     const { stack } = await call().then(() => assert.fail(call.name), (thrown) => thrown);
-    assert.match(stack.split("\n")[0], told[call.name]);
+    assert.match(stack.split("\n")[0], messages[call.name]);
     assert.match(stack, new RegExp(`${call.name} .*engines\\.test\\.mjs`));
   }
   await rejects(() => vit.classify("x"), "bad_image", /./);
@@ -101,8 +101,8 @@ test("an uncaught error prints its message and its place on one screen", async (
       import { Vit } from ${JSON.stringify(new URL("../../dist/vit.js", import.meta.url).href)};
       const digits = ${JSON.stringify(digits)};
       await ${call};`;
-    const given = ["--input-type=module", "-e", program];
-    const { stderr } = await promisify(execFile)(process.execPath, given).catch((error) => error);
+    const args = ["--input-type=module", "-e", program];
+    const { stderr } = await promisify(execFile)(process.execPath, args).catch((error) => error);
     const lines = stderr.split("\n");
     assert.match(stderr, /^VitError: .*(ENOENT|blank)/m, what);
     assert.match(stderr, /^    at .*\[eval1\]:4/m, what);

@@ -38,22 +38,22 @@ async function check(vit, oracle) {
       close([...boxes], part(oracle.boxes, index), "boxes");
       continue;
     }
-    const given = await vit.embed(image, { attention: true });
+    const embedding = await vit.embed(image, { attention: true });
     if (logits) close([...(await vit.classify(image)).logits], part(logits, index), "logits");
-    if (pooled) close([...given.pooled], part(pooled, index), "pooled");
-    if (tokens) close([...given.patches], part(tokens, index).slice(-given.patches.length), "patch tokens");
-    if (tokens && tokens.shape[1] > given.patches.length / given.width && vit.config.prefix[0] === "class") {
-      close([...given.cls], part(tokens, index).slice(0, given.width), "class token");
+    if (pooled) close([...embedding.pooled], part(pooled, index), "pooled");
+    if (tokens) close([...embedding.patches], part(tokens, index).slice(-embedding.patches.length), "patch tokens");
+    if (tokens && tokens.shape[1] > embedding.patches.length / embedding.width && vit.config.prefix[0] === "class") {
+      close([...embedding.cls], part(tokens, index).slice(0, embedding.width), "class token");
     }
     if (!attention) continue;
-    const { layers, heads } = given.attention;
-    const maps = Array.from({ length: layers * heads }, (_, i) => [...given.attention.at(Math.floor(i / heads), i % heads)]);
+    const { layers, heads } = embedding.attention;
+    const maps = Array.from({ length: layers * heads }, (_, i) => [...embedding.attention.at(Math.floor(i / heads), i % heads)]);
     close(maps.flat(), part(attention, index, 1), "attention");
   }
 }
 
 /** The cases of the data's folder `wanted` whose families are known here. */
-const KNOWN = [
+const FAMILY_CASES = [
   "transformers-4.48.0_ijepa", "transformers-4.48.0_yolos", "timm-1.0.29_beit_base_patch16_224", "transformers-4.48.0_beit_cls",
   "transformers-4.48.0_beit_shared_bias",
   "timm-1.0.29_vit_small_plus_patch16_dinov3", "transformers-4.48.0_dinov2_swiglu_cls", "timm-1.0.29_eva02_tiny_patch14_224",
@@ -62,22 +62,22 @@ const KNOWN = [
 ];
 
 /** What no file of these tells. */
-const TOLD = {
+const ANSWERS = {
   facebook_dinov3: { image_size: [32, 32] },
   facebook_pe_spatial: { heads: 2, image_size: [32, 32] },
   "timm-1.0.29_rope_ape_bare": { position: "rotary" },
 };
 
-const wanted = shared("wanted");
+const wantedFolder = shared("wanted");
 
 if (!folder) test("families", { skip: "no folder families in the data that VITRINE_DATA names" }, () => {});
-const CASES = [...(folder ? readdirSync(folder) : []).map((name) => [folder, name]), ...(wanted ? KNOWN : []).map((name) => [wanted, name])];
+const CASES = [...(folder ? readdirSync(folder) : []).map((name) => [folder, name]), ...(wantedFolder ? FAMILY_CASES : []).map((name) => [wantedFolder, name])];
 for (const [place, name] of CASES) {
   if (!existsSync(join(place, name, "case.json"))) continue;
   const { source, expect, note } = caseOf(place, name);
   test(`${name}: ${expect}${note ? ` (${note})` : ""}`, async () => {
     if (expect === "refused") return rejects(() => load(source), "bad_config", /./);
-    await check(await load(TOLD[name] ? { weights: source, config: TOLD[name] } : source), oracleOf(place, name));
+    await check(await load(ANSWERS[name] ? { weights: source, config: ANSWERS[name] } : source), oracleOf(place, name));
   });
 }
 
@@ -86,7 +86,7 @@ for (const [place, name] of CASES) {
 const NO_WANTED = "no folder wanted in the data that VITRINE_DATA names";
 
 /** Loads a source and answers every question that the error asks. */
-async function answered(source, truth) {
+async function loadWithAnswers(source, truth) {
   for (const config = { heads: truth.heads }; ; ) {
     try {
       return await load({ weights: source, config });
@@ -99,16 +99,16 @@ async function answered(source, truth) {
   }
 }
 
-test("a checkpoint of another family is refused or right, with its config and as a single file", { skip: wanted ? false : NO_WANTED }, async () => {
-  for (const name of readdirSync(wanted)) {
-    const place = join(wanted, name);
+test("a checkpoint of another family is refused or right, with its config and as a single file", { skip: wantedFolder ? false : NO_WANTED }, async () => {
+  for (const name of readdirSync(wantedFolder)) {
+    const place = join(wantedFolder, name);
     if (!existsSync(join(place, "case.json"))) continue;
-    const oracle = oracleOf(wanted, name);
+    const oracle = oracleOf(wantedFolder, name);
     const files = readdirSync(place).filter((file) => /^m(odel)?\.(safetensors|pth?)$/.test(file));
-    for (const source of new Set([caseOf(wanted, name).source, ...files.map((file) => join(place, file))])) {
+    for (const source of new Set([caseOf(wantedFolder, name).source, ...files.map((file) => join(place, file))])) {
       for (const position of ["none", "sincos2d", "relative"]) {
         const truth = { heads: 2, image_size: oracle.images.shape.slice(2), activation: "gelu", pool_prefix: false, position };
-        const vit = await answered(source, truth).catch((error) => {
+        const vit = await loadWithAnswers(source, truth).catch((error) => {
           assert.ok(["bad_tensor", "bad_config", "bad_file"].includes(error.code), `${name}: ${error.stack}`);
         });
         if (!vit || vit.assumed.includes("position")) continue;

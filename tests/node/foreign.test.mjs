@@ -158,10 +158,10 @@ test("tensors that a family adds arrive after the file's own, however the file c
   const plain = modelBytes("families/timm_behind_a_prefix");
   const codeOf = (weights) => load({ weights, config }).then(() => "none", ({ code }) => code);
   for (const wrong of [(all) => all.subarray(0, -5), (all) => Buffer.concat([all, Buffer.alloc(4)])]) {
-    for (const given of [(all) => all, (all) => inPieces(all, 1001)]) { // as a file to which nothing is added
-      const code = await codeOf(given(wrong(bytes)));
+    for (const wrap of [(all) => all, (all) => inPieces(all, 1001)]) { // as a file to which nothing is added
+      const code = await codeOf(wrap(wrong(bytes)));
       assert.match(code, /^bad_(file|tensor)$/);
-      assert.equal(code, await codeOf(given(wrong(plain))));
+      assert.equal(code, await codeOf(wrap(wrong(plain))));
     }
   }
   const without = Buffer.from(bytes); // no table: it could have rotary positions
@@ -245,18 +245,18 @@ test("a missing choice is asked for by the config key and its possible values", 
 });
 
 test("tensors that fit a model that runs and one that does not are refused, unless the config tells which it is", () => {
-  const without = (name, left, more = {}) => {
+  const without = (name, pattern, more = {}) => {
     const shapes = Object.entries(headerOf(modelBytes(`families/${name}`)).tensors).map(([tensor, { shape }]) => [tensor, shape]);
-    return headerWith({ ...Object.fromEntries(shapes.filter(([tensor]) => !left.test(tensor))), ...more });
+    return headerWith({ ...Object.fromEntries(shapes.filter(([tensor]) => !pattern.test(tensor))), ...more });
   };
   const norm = /^config: norm: set norm to pre: x \+ norm\(f\(x\)\), which is not computed, has the same tensors$/, size = { heads: 2, image_size: [12, 12], activation: "gelu" };
-  for (const [header, message, told, family = /^timm/] of [
+  for (const [header, message, answers, family = /^timm/] of [
     [without("timm_relpos", /ls\d/), norm, { norm: "pre" }],
     [without("timm_behind_a_prefix", /cls_token|pos_embed|qkv.bias/, { pos_embed: [1, 9, 20] }), norm, { norm: "pre" }],
     [without("timm_eva", /$^/, { "blocks.0.gamma_1": [20] }), /"blocks.0.gamma_1": is of a model with rotary positions/, { position: "learned" }],
   ]) {
     assert.match(refusal(() => openForeign(header, { ...size, image_size: [8, 12] })).message, message);
-    assert.match(openForeign(header, { ...size, image_size: [8, 12], ...told }).origin.family, family);
+    assert.match(openForeign(header, { ...size, image_size: [8, 12], ...answers }).origin.family, family);
   }
   const pool = without("timm_map_registers", /$^/, { "blocks.0.mlp.fc1.weight": [60, 20] });
   assert.match(refusal(() => openForeign(pool, { ...size, pool_prefix: false })).message, /"attn_pool.mlp.fc1.weight": expected SwiGLU, as in the blocks$/);
@@ -372,10 +372,10 @@ test("a header of nonsense gives a model, a refusal, or nothing, so that the cor
       ][random(6)]();
       if (entries.length === 0) break;
     }
-    const given = { ...config, ...Object.fromEntries([[pick(keys), pick(odd)]]) };
+    const oddConfig = { ...config, ...Object.fromEntries([[pick(keys), pick(odd)]]) };
     const placed = round % 2 ? placedAnew(entries) : entries; // so that half of them are whole files
     try {
-      const model = openForeign({ ...file, tensors: Object.fromEntries(placed), ...(round % 2 && { bytes: 0, size: ends(placed) }) }, given);
+      const model = openForeign({ ...file, tensors: Object.fromEntries(placed), ...(round % 2 && { bytes: 0, size: ends(placed) }) }, oddConfig);
       if (model) JSON.parse(model.map);
     } catch (error) {
       assert.equal(error.name, "Refusal", error.stack);

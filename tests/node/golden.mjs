@@ -27,9 +27,9 @@ export function ownConfig(name) {
 /** The case of a folder of the data's `families` or `wanted`; `source` is what to load. */
 export function caseOf(folder, name) {
   const { load, config, ...rest } = JSON.parse(readFileSync(join(folder, name, "case.json"), "utf8"));
-  const told = { ...config, ...(name.startsWith("torch_encoder") && { heads: 2 }) }; // its file does not tell
+  const overrides = { ...config, ...(name.startsWith("torch_encoder") && { heads: 2 }) }; // its file does not tell
   const weights = join(folder, name, load);
-  return { ...rest, source: Object.keys(told).length > 0 ? { weights, config: told } : weights };
+  return { ...rest, source: Object.keys(overrides).length > 0 ? { weights, config: overrides } : weights };
 }
 
 /** The names of all golden models. */

@@ -67,29 +67,29 @@ for (const [what, text] of Object.entries(HEADERS)) {
   });
 }
 
-/** A stream that never ends and counts the bytes that were read. `heard` is told of each piece. */
-function endless(piece, start = new Uint8Array(0), heard = () => {}) {
+/** A stream that never ends and counts the bytes that were read. `onPiece` is called for each piece. */
+function endless(piece, start = new Uint8Array(0), onPiece = () => {}) {
   const stream = new ReadableStream({
     start: (controller) => start.length > 0 && controller.enqueue(start),
     pull: async (controller) => {
       await turn();
-      endless.taken += piece.length;
+      endless.bytes += piece.length;
       controller.enqueue(piece.slice());
-      heard();
+      onPiece();
     },
   }, { highWaterMark: 0 });
-  endless.taken = 0;
+  endless.bytes = 0;
   return stream;
 }
 
 test("a file without end is refused where its model should end", async () => {
   const zeros = new Uint8Array(2 ** 16);
   await refused("zeros", () => Vit.load(new Response(endless(zeros))), "bad_file");
-  assert.ok(endless.taken < 8 * MiB, `${endless.taken} bytes were read`);
+  assert.ok(endless.bytes < 8 * MiB, `${endless.bytes} bytes were read`);
   await refused("a config", () => Vit.load({ weights, config: new Response(endless(zeros.map(() => 32))) }), "bad_file", /at most 8388608 bytes/);
-  assert.ok(endless.taken < 10 * MiB, `${endless.taken} bytes were read`);
+  assert.ok(endless.bytes < 10 * MiB, `${endless.bytes} bytes were read`);
   await refused("a module", () => Vit.load(weights, { wasm: new Response(endless(new Uint8Array(2 ** 20))) }), "bad_file", /at most/);
-  assert.ok(endless.taken < 72 * MiB, `${endless.taken} bytes were read`);
+  assert.ok(endless.bytes < 72 * MiB, `${endless.bytes} bytes were read`);
 });
 
 test("a header's announced length takes no memory before the bytes arrive", async () => {
@@ -129,11 +129,11 @@ test("reading ahead in pieces of one byte is limited", async () => {
 });
 
 test("an index with very many files is refused before the first request, and one with many tensors is read soon", async (t) => {
-  const asked = [];
+  const requests = [];
   const index = (count, files) => json({ weight_map: Object.fromEntries(Array.from({ length: count }, (_, i) => [`t${i}`, `s${i % files}.safetensors`])) });
   let body;
   const at = await serve(t, (request, response) => {
-    asked.push(request.url);
+    requests.push(request.url);
     if (request.url === `/m/${INDEX}`) response.end(body);
     else response.writeHead(404).end();
   });
@@ -141,7 +141,7 @@ test("an index with very many files is refused before the first request, and one
   body = index(10_000, 10_000);
   await refused("10,000 files", () => Vit.load(url), "bad_file", /at most 256 files, got 10000/);
   const names = ["config.json", INDEX, "preprocessor_config.json", "processor_config.json"];
-  assert.deepEqual(asked.sort(), names.map((name) => `/m/${name}`).sort());
+  assert.deepEqual(requests.sort(), names.map((name) => `/m/${name}`).sort());
   const small = Array.from({ length: 200 }, (_, i) => new File([withHeader(`{"u${i}":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, [0, 0, 0, 0])], `s${i}.safetensors`));
   const files = [new File([index(150_000, 200)], INDEX), ...small];
   await soon("150,000 tensors in 200 files", () => refused("tensors", () => Vit.load(files), "bad_tensor", /as the index says, got none/));
@@ -254,25 +254,25 @@ test("every config is read or refused with a VitError", async () => {
   const ours = ["labels", "prepare", "stem", "prefix", "image_size", "temperature", "norm", "position", "__proto__", "constructor", "toString"];
   const attempt = (what, config) => harmless(what, async () => (await Vit.load({ weights, config })).dispose());
   for (const value of values) {
-    const said = JSON.stringify(value).slice(0, 40);
+    const excerpt = JSON.stringify(value).slice(0, 40);
     for (const key of transformers) {
       const architectures = ["ViTForImageClassification"];
-      await attempt(`${key}: ${said}`, JSON.stringify({ ...theirs, architectures, [key]: value }));
+      await attempt(`${key}: ${excerpt}`, JSON.stringify({ ...theirs, architectures, [key]: value }));
     }
-    for (const key of timm) await attempt(`${key}: ${said}`, JSON.stringify({ architecture: "vit", [key]: value }));
-    for (const key of ours) await attempt(`${key}: ${said}`, `{"heads":2,"${key}":${JSON.stringify(value)}}`);
+    for (const key of timm) await attempt(`${key}: ${excerpt}`, JSON.stringify({ architecture: "vit", [key]: value }));
+    for (const key of ours) await attempt(`${key}: ${excerpt}`, `{"heads":2,"${key}":${JSON.stringify(value)}}`);
     for (const key of ["resample", "size", "crop_size", "do_center_crop", "image_mean", "image_std", "do_normalize"]) {
       const files = [new File([weights], "model.safetensors"), new File([JSON.stringify({ [key]: value })], "preprocessor_config.json")];
-      await harmless(`${key}: ${said}`, async () => (await Vit.load(files)).dispose());
+      await harmless(`${key}: ${excerpt}`, async () => (await Vit.load(files)).dispose());
     }
     for (const key of ["weight_map", "metadata"]) {
-      await refused(`${key}: ${said}`, () => Vit.load([new File([json({ [key]: value })], INDEX)]), FILE_CODES);
+      await refused(`${key}: ${excerpt}`, () => Vit.load([new File([json({ [key]: value })], INDEX)]), FILE_CODES);
     }
     const header = JSON.stringify({ __metadata__: value, "norm.weight": value, "norm.bias": { dtype: "F32", shape: [1], data_offsets: value } });
     const index = new File([json({ weight_map: { "norm.weight": "a.safetensors" } })], INDEX);
-    await refused(`a header of ${said}`, () => Vit.load(withHeader(header)), FILE_CODES);
-    await refused(`with a prepare ${said}`, () => Vit.load({ weights: withHeader(header), prepare: { kind: "digit" } }), FILE_CODES);
-    await refused(`one of several with ${said}`, () => Vit.load([index, new File([withHeader(header)], "a.safetensors")]), FILE_CODES);
+    await refused(`a header of ${excerpt}`, () => Vit.load(withHeader(header)), FILE_CODES);
+    await refused(`with a prepare ${excerpt}`, () => Vit.load({ weights: withHeader(header), prepare: { kind: "digit" } }), FILE_CODES);
+    await refused(`one of several with ${excerpt}`, () => Vit.load([index, new File([withHeader(header)], "a.safetensors")]), FILE_CODES);
   }
   for (const label of [{}, [], null, true, { toString: 1 }]) {
     const config = { ...theirs, architectures: ["ViTForImageClassification"], id2label: { 0: label } };
@@ -301,10 +301,10 @@ test("a shard's name in an index reaches no file outside the folder, by address,
   const elsewhere = [];
   const evil = await openServer((request, response) => (elsewhere.push(request.url), response.end(weights)));
   t.after(evil.close);
-  const asked = new Set();
+  const requests = new Set();
   let index;
   const at = await serve(t, (request, response) => {
-    asked.add(request.url);
+    requests.add(request.url);
     if (request.url.startsWith(`/m/${INDEX}`)) response.end(index);
     else if (/\.json|\/\?/.test(request.url)) response.writeHead(404).end();
     else response.end(weights);
@@ -324,7 +324,7 @@ test("a shard's name in an index reaches no file outside the folder, by address,
     }
   }
   assert.deepEqual(elsewhere, []);
-  for (const path of asked) assert.match(path, /^\/m\/(config|preprocessor_config|processor_config|model\.safetensors\.index)\.json(\?key=1)?$|^\/m\/\?key=1$/);
+  for (const path of requests) assert.match(path, /^\/m\/(config|preprocessor_config|processor_config|model\.safetensors\.index)\.json(\?key=1)?$|^\/m\/\?key=1$/);
   index = json({ weight_map: { "norm.weight": "model.safetensors" } });
   writeFileSync(join(inner, INDEX), index);
   await refused("a directory", () => Vit.load(inner), "bad_file");

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Attention, Vit } from "../../dist/vit.js";
 import { golden, modelBytes, modelPath } from "./golden.mjs";
-import { harmless, ODD, refused, REVOKED, SHY, soon, thrower, UNTOLD } from "./hostile.mjs";
+import { harmless, ODD, refused, REVOKED, SHY, soon, thrower, UNPRINTABLE } from "./hostile.mjs";
 import { instancesOf, load, stroke, workersOf } from "./support.mjs";
 
 const name = "per_head";
@@ -84,8 +84,8 @@ test("a stroke with a hole does not read old contents of the heap", async () => 
   const vit = await load(digits);
   await vit.classify({ strokes: [Array(500).fill({ x: 9, y: 9, width: 5 })], ...pad });
   await refused("holes", () => vit.classify({ strokes: [[point, , , , point], line], ...pad }), "bad_image", /undefined/);
-  let asked = 0;
-  const growing = new Proxy([point], { get: (list, key) => (key === "length" ? ++asked : key in list ? list[key] : point) });
+  let reads = 0;
+  const growing = new Proxy([point], { get: (list, key) => (key === "length" ? ++reads : key in list ? list[key] : point) });
   assert.ok(await vit.classify({ strokes: [growing, line], ...pad }), "a length that changes is asked once a stroke");
 });
 
@@ -149,8 +149,8 @@ test("each member of an image is read once, so that it cannot change between che
   const [options, reads] = counted({ topK: 3, attention: [0] });
   await vit.classify(stroke, options);
   assert.deepEqual([reads.topK, reads.attention], [1, 1]);
-  let asked = 0;
-  const layers = new Proxy([0], { get: (list, key) => (key === "0" ? (asked++ ? 999 : 0) : list[key]) });
+  let indexReads = 0;
+  const layers = new Proxy([0], { get: (list, key) => (key === "0" ? (indexReads++ ? 999 : 0) : list[key]) });
   const { attention } = await vit.classify(stroke, { attention: layers });
   assert.deepEqual(attention.kept, [0]);
 });
@@ -202,7 +202,7 @@ test("every call refuses options that lie, throw or are not an object", async ()
     classifyAll: (options) => vit.classifyAll([image], options),
     embed: (options) => vit.embed(image, options),
   };
-  const shapes = [...UNTOLD, 5, "x", 1n, true, () => {}, null];
+  const shapes = [...UNPRINTABLE, 5, "x", 1n, true, () => {}, null];
   const names = ["signal", "threads", "variant", "topK", "attention", "onProgress"];
   for (const [call, run] of Object.entries(calls)) {
     for (const [index, odd] of shapes.entries()) {
@@ -210,8 +210,8 @@ test("every call refuses options that lie, throw or are not an object", async ()
       if (!plain) await refused(`${call} with odd options ${index}`, () => run(odd), "bad_option");
     }
     for (const option of names) {
-      const known = { load: ["signal", "threads", "variant", "onProgress"], embed: ["signal", "attention"] }[call] ?? ["signal", "topK", "attention"];
-      if (!known.includes(option)) continue;
+      const optionNames = { load: ["signal", "threads", "variant", "onProgress"], embed: ["signal", "attention"] }[call] ?? ["signal", "topK", "attention"];
+      if (!optionNames.includes(option)) continue;
       await refused(`${call}: ${option} throws`, () => run({ get [option]() { return thrower(); } }), "bad_option");
       for (const [index, odd] of ODD.entries()) {
         await harmless(`${call}: ${option} of odd value ${index}`, async () => (await run({ [option]: odd }))?.dispose?.());
@@ -256,7 +256,7 @@ test("a prepare or config that JSON cannot hold is refused, without an unhandled
   const cycle = {};
   cycle.cycle = cycle;
   const deep = (levels) => JSON.parse("[".repeat(levels) + "]".repeat(levels));
-  const unsaid = {
+  const unserializable = {
     "a cycle": cycle,
     "a BigInt": { kind: 1n },
     "a toJSON that throws": { toJSON: thrower },
@@ -264,7 +264,7 @@ test("a prepare or config that JSON cannot hold is refused, without an unhandled
     "a getter that throws": { get kind() { return thrower(); } },
     "many levels": { kind: "digit", deep: deep(500) },
   };
-  for (const [what, value] of Object.entries(unsaid)) {
+  for (const [what, value] of Object.entries(unserializable)) {
     await refused(`${what} as prepare`, () => Vit.load({ weights, prepare: value }), "bad_config");
     await refused(`${what} as config`, () => Vit.load({ weights, config: value }), "bad_config");
     // Of several failures at once only one is told, and the others are handled too.

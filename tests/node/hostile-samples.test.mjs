@@ -25,10 +25,10 @@ const called = ({ variant, threads }) => variant + (threads ? `, ${threads} thre
 
 for (const way of ways) {
   test(`${called(way)}: every hostile sample is refused by name`, { skip }, async () => {
-    const seen = readdirSync(folder).filter((name) => name.endsWith(".safetensors"))
+    const samples = readdirSync(folder).filter((name) => name.endsWith(".safetensors"))
       .map((name) => name.replace(".safetensors", ""));
     for (const name of Object.keys(REFUSALS)) {
-      assert.ok(seen.includes(name), `${name}.safetensors is not in ${folder}`);
+      assert.ok(samples.includes(name), `${name}.safetensors is not in ${folder}`);
       const bytes = readFileSync(join(folder, `${name}.safetensors`));
       await rejects(() => Vit.load(bytes, way), ...REFUSALS[name]);
     }

@@ -9,11 +9,11 @@ export const CODES = [
   "internal", "disposed",
 ];
 
-const unheard = [];
-process.on("unhandledRejection", (reason) => unheard.push(reason));
+const rejections = [];
+process.on("unhandledRejection", (reason) => rejections.push(reason));
 afterEach(async () => {
   for (let turns = 0; turns < 5; turns++) await turn();
-  assert.deepEqual(unheard.splice(0), [], "unhandled rejections");
+  assert.deepEqual(rejections.splice(0), [], "unhandled rejections");
 });
 
 /** The error of `work`, which must be a VitError with one of `codes`. */
@@ -79,10 +79,10 @@ export const REVOKED = (() => {
   return proxy;
 })();
 /** Values that cannot be turned into text. */
-export const UNTOLD = [Symbol("a symbol"), Object.create(null), { toString: thrower }, { toString: 1, valueOf: 1 }, SHY, REVOKED];
+export const UNPRINTABLE = [Symbol("a symbol"), Object.create(null), { toString: thrower }, { toString: 1, valueOf: 1 }, SHY, REVOKED];
 /** Values of every kind. */
 export const ODD = [
-  ...UNTOLD, null, 0, -0, -1, 1.5, NaN, Infinity, -Infinity, 2 ** 31, 2 ** 32, 2 ** 53, 1e308, 10n, true, false,
+  ...UNPRINTABLE, null, 0, -0, -1, 1.5, NaN, Infinity, -Infinity, 2 ** 31, 2 ** 32, 2 ** 53, 1e308, 10n, true, false,
   "", "7", "x".repeat(1e6), [], [[]], {}, () => {}, new Date(NaN), new Map(), new Uint8Array(3), new ArrayBuffer(3),
   new Array(2 ** 32 - 1), { length: 2 ** 53 }, { [Symbol.toPrimitive]: thrower }, { get [Symbol.toStringTag]() { return thrower(); } },
   { then: thrower }, new (class extends Array { get length() { return 2 ** 32; } })(),

@@ -35,12 +35,12 @@ const STARTS = {
   "a Git LFS pointer.*snapshot_download": [["version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"]],
 };
 
-for (const [said, starts] of Object.entries(STARTS)) {
-  test(`a file that is ${said.split(/[.,]/)[0]} is refused by name, with advice`, async () => {
+for (const [description, starts] of Object.entries(STARTS)) {
+  test(`a file that is ${description.split(/[.,]/)[0]} is refused by name, with advice`, async () => {
     for (const start of starts) {
       const long = [...start, new Uint8Array(4000)];
       for (const file of [new Blob(long), new File(long, "model.safetensors")]) {
-        await rejects(() => Vit.load(file), "bad_file", new RegExp(`^expected a binary file, got ${said}`));
+        await rejects(() => Vit.load(file), "bad_file", new RegExp(`^expected a binary file, got ${description}`));
       }
       const pieces = new ReadableStream({
         start(controller) {
@@ -48,7 +48,7 @@ for (const [said, starts] of Object.entries(STARTS)) {
           controller.close();
         },
       });
-      await rejects(() => Vit.load(new Response(pieces)), "bad_file", new RegExp(`got ${said}`));
+      await rejects(() => Vit.load(new Response(pieces)), "bad_file", new RegExp(`got ${description}`));
     }
   });
 }

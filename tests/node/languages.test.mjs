@@ -131,12 +131,12 @@ function textAfter(start) {
 }
 
 test("the HTML's own words are those of en.ts, and every language has them", () => {
-  const seen = new Set();
+  const keys = new Set();
   const check = (key, text) => {
     const [block, name] = key.split(".");
     assert.equal(text, en[block]?.[name], key);
     for (const code of CODES) assert.equal(typeof languages[code][block]?.[name], "string", `${code}: ${key}`);
-    seen.add(key);
+    keys.add(key);
   };
   for (const found of html.matchAll(/<[a-z]\w*[^>]*\bdata-(?:text|attributes)="[^>]*>/g)) {
     const attributes = attributesOf(found[0]);
@@ -146,15 +146,15 @@ test("the HTML's own words are those of en.ts, and every language has them", () 
       check(key, attributes[name]);
     }
   }
-  for (const key of ["page.source", "page.documents"]) seen.add(key); // put in by footer.mjs
+  for (const key of ["page.source", "page.documents"]) keys.add(key); // put in by footer.mjs
   const unused = ["page", "chapters", "ownPage"].flatMap((block) =>
-    Object.keys(en[block]).map((name) => `${block}.${name}`).filter((key) => !seen.has(key)));
+    Object.keys(en[block]).map((name) => `${block}.${name}`).filter((key) => !keys.has(key)));
   assert.deepEqual(unused, []);
 });
 
 test("the language is the address's, the one chosen before, or the browser's first that we have", () => {
   const at = "https://example.org/";
-  for (const [address, kept, preferred, want] of [
+  for (const [address, storedCode, preferred, want] of [
     [at, null, ["de-AT", "en"], "de"],
     [at, null, ["hr", "bs-BA"], "en"],
     [at, null, ["hr", "sr-Cyrl-RS", "de"], "sr"],
@@ -167,19 +167,19 @@ test("the language is the address's, the one chosen before, or the browser's fir
     [`${at}?lang=es#own`, "fr", ["de"], "es"],
     [`${at}?lang=ZH`, null, [], "zh"],
     [`${at}?lang=tlh`, "fr", ["de"], "fr"],
-  ]) assert.equal(languageFor(address, kept, preferred), want, `${address} ${kept} ${preferred}`);
+  ]) assert.equal(languageFor(address, storedCode, preferred), want, `${address} ${storedCode} ${preferred}`);
 });
 
 test("numbers are written as the language writes them, with a true minus and never −0", () => {
   const { number, signed, whole, rough, percentage, speak } = words;
-  const written = () => [
+  const samples = () => [
     number(-1.234), number(-0.001), number(2, 0), signed(3.21), signed(-0.44), signed(0.01), whole(10000), whole(999),
     rough(0.0471), rough(123), rough(0), percentage(0.9876, 1),
   ];
-  assert.deepEqual(written(), ["−1.23", "0.00", "2", "+3.2", "−0.4", "0.0", "10,000", "999", "0.047", "120", "0", "98.8 %"]);
+  assert.deepEqual(samples(), ["−1.23", "0.00", "2", "+3.2", "−0.4", "0.0", "10,000", "999", "0.047", "120", "0", "98.8 %"]);
   speak({}, {}, "de");
   const german = ["−1,23", "0,00", "2", "+3,2", "−0,4", "0,0", "10.000", "999", "0,047", "120", "0", "98,8\u00a0%"];
-  assert.deepEqual(written(), german);
+  assert.deepEqual(samples(), german);
   speak({}, {}, "en");
   assert.equal(number(-1.234), "−1.23");
 });

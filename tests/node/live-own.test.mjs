@@ -58,20 +58,20 @@ const numbered = (count, classes) => ({
 });
 
 test("a tenth of each class is kept to test with, always the same, and the rest is mixed", async () => {
-  const given = numbered(200, 4), source = sourceOf(given), { train, test: kept } = await source.open();
-  assert.deepEqual([source.train, source.test, source.names], [180, 20, given.names]);
-  const seen = [];
-  for (const part of [train, kept]) {
+  const dataset = numbered(200, 4), source = sourceOf(dataset), { train, test: testPart } = await source.open();
+  assert.deepEqual([source.train, source.test, source.names], [180, 20, dataset.names]);
+  const numbers = [];
+  for (const part of [train, testPart]) {
     part.labels.forEach((label, at) => {
       const number = Math.round(part.image(at)[0] * 255);
-      assert.equal(label, given.labels[number]);
-      seen.push(number);
+      assert.equal(label, dataset.labels[number]);
+      numbers.push(number);
     });
   }
-  assert.deepEqual(seen.toSorted((a, b) => a - b), Array.from({ length: 200 }, (_, at) => at));
-  for (let label = 0; label < 4; label++) assert.equal(kept.labels.filter((other) => other === label).length, 5);
+  assert.deepEqual(numbers.toSorted((a, b) => a - b), Array.from({ length: 200 }, (_, at) => at));
+  for (let label = 0; label < 4; label++) assert.equal(testPart.labels.filter((other) => other === label).length, 5);
   assert.equal(new Set(train.labels.subarray(0, 40)).size, 4, "a run of few images has all classes");
-  assert.deepEqual((await sourceOf(given).open()).test.labels, kept.labels);
+  assert.deepEqual((await sourceOf(dataset).open()).test.labels, testPart.labels);
 });
 
 test("too few images to keep any are refused", () => {

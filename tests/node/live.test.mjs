@@ -72,9 +72,9 @@ test("positions that are computed from a trace are those of the file", async () 
   for (const head of [0, 1]) {
     const scores = turned.scores(0, head).subarray(17 * token, 17 * token + 17);
     const change = turnedBy(turned, 0, head, token, 100, { gridRows: 4, gridCols: 4 });
-    const shown = Array.from({ length: 16 }, (_, patch) => change[7 * (Math.floor(patch / 4) - row + 3) + (patch % 4) - column + 3]);
-    assert.ok(Math.max(...shown.map(Math.abs)) > 1e-3, `${shown}`);
-    close(shown, Array.from(scores.subarray(1), (score) => score - scores[token]));
+    const differences = Array.from({ length: 16 }, (_, patch) => change[7 * (Math.floor(patch / 4) - row + 3) + (patch % 4) - column + 3]);
+    assert.ok(Math.max(...differences.map(Math.abs)) > 1e-3, `${differences}`);
+    close(differences, Array.from(scores.subarray(1), (score) => score - scores[token]));
   }
 });
 

@@ -68,11 +68,11 @@ test("bytes given to load stay the caller's and may change afterwards", async ()
 test("the progress of a load rises to the whole size", async (t) => {
   const url = await serve(t, { "/model": file(weights) });
   for (const source of [url("/model"), modelPath(name), weights]) {
-    const seen = [];
-    await load(source, { onProgress: (loaded, total) => seen.push([loaded, total]) });
-    assert.deepEqual(seen.at(-1), [weights.length, weights.length]);
-    assert.deepEqual(seen, [...seen].sort(([a], [b]) => a - b));
-    if (source === url("/model")) assert.ok(seen.length > 1);
+    const reports = [];
+    await load(source, { onProgress: (loaded, total) => reports.push([loaded, total]) });
+    assert.deepEqual(reports.at(-1), [weights.length, weights.length]);
+    assert.deepEqual(reports, [...reports].sort(([a], [b]) => a - b));
+    if (source === url("/model")) assert.ok(reports.length > 1);
   }
 });
 
@@ -84,9 +84,9 @@ test("the progress of a compressed answer has no total", async (t) => {
         .writeHead(200, { "content-encoding": "gzip", "content-length": packed.length })
         .end(packed),
   });
-  const seen = [];
-  await load(url("/model"), { onProgress: (loaded, total) => seen.push([loaded, total]) });
-  assert.deepEqual(seen.at(-1), [weights.length, 0]);
+  const reports = [];
+  await load(url("/model"), { onProgress: (loaded, total) => reports.push([loaded, total]) });
+  assert.deepEqual(reports.at(-1), [weights.length, 0]);
 });
 
 test("load rejects with the error that onProgress throws", async (t) => {
@@ -196,9 +196,9 @@ test("a source that cannot be read is an error with a code", async (t) => {
   const locked = await fetch(url("/model"));
   locked.body.getReader();
   await rejects(() => load(locked), "bad_argument", /locked or used up/);
-  const gone = new Uint8Array(weights).buffer;
-  structuredClone(gone, { transfer: [gone] });
-  await rejects(() => load(gone), "bad_argument", /memory that cannot be read/);
+  const detachedBuffer = new Uint8Array(weights).buffer;
+  structuredClone(detachedBuffer, { transfer: [detachedBuffer] });
+  await rejects(() => load(detachedBuffer), "bad_argument", /memory that cannot be read/);
   const growing = new ArrayBuffer(weights.length, { maxByteLength: 2 * weights.length });
   new Uint8Array(growing).set(weights);
   assert.ok(await load(growing));
@@ -306,8 +306,8 @@ test("each kind of wrong wasm module has an error of its own", async (t) => {
   await rejects(() => Vit.load(weights, { wasm: weights }), "bad_wasm", /expected a module/);
   await rejects(() => Vit.load(weights, { wasm: url("/page.wasm") }), "bad_file", /HTML page/);
   await rejects(() => Vit.load(weights, { wasm: url("/typed.wasm") }), "bad_wasm", /expected a module/);
-  const given = { wasm: wasmBytes("scalar"), variant: "simd128" };
-  await rejects(() => Vit.load(weights, given), "bad_option", /expected a simd128 module, got a scalar/);
+  const options = { wasm: wasmBytes("scalar"), variant: "simd128" };
+  await rejects(() => Vit.load(weights, options), "bad_option", /expected a simd128 module, got a scalar/);
 });
 
 test("auto takes SIMD if the engine has it, otherwise scalar", async () => {
@@ -352,9 +352,9 @@ test("too little memory for the module or the weights is an error with code no_m
 test("a model loads once another's addresses come free", async () => {
   const { instantiate } = WebAssembly;
   let refusals = 0;
-  const crowded = async (...given) => {
+  const crowded = async (...args) => {
     if (refusals++ < 2) throw new RangeError("could not allocate memory");
-    return instantiate(...given);
+    return instantiate(...args);
   };
   const vit = await during(WebAssembly, "instantiate", crowded, () => Vit.load(weights));
   assert.ok(refusals > 2);
@@ -383,10 +383,10 @@ test("a header is read as JSON, however it is written: spread over lines or with
   const escape = (text) => [...text].map((letter) => `\\u${letter.charCodeAt().toString(16).padStart(4, "0")}`).join("");
   const spread = JSON.stringify(header, null, 2).replace(/"(dtype|data_offsets|F32)"/g, (_, word) => `"${escape(word)}"`);
   assert.doesNotMatch(spread, /dtype/);
-  const written = withHeader(spread, data);
+  const withEscapes = withHeader(spread, data);
   const want = (await (await load(weights)).classify(image)).logits;
   // Nobody says the size of a Response, so the tensors' offsets do.
-  for (const source of [written, new Response(written), { weights: new Response(written), prepare: { kind: "digit" } }]) {
+  for (const source of [withEscapes, new Response(withEscapes), { weights: new Response(withEscapes), prepare: { kind: "digit" } }]) {
     assert.deepEqual((await (await load(source)).classify(image)).logits, want);
   }
 });
@@ -436,8 +436,8 @@ test("sources and modules of another realm are read as this realm's", async () =
   assert.equal((await load(weights, { wasm: module })).variant, "scalar");
   const vit = await load({ weights: modelPath(name), prepare: { kind: "digit" } });
   const mine = (await vit.classify({ strokes: [[{ x: 9, y: 9, width: 4 }, { x: 20, y: 20, width: 4 }]], width: 28, height: 28 })).logits;
-  const drawn = theirs("({ strokes: [[{ x: 9, y: 9, width: 4 }, { x: 20, y: 20, width: 4 }]], width: 28, height: 28 })");
-  assert.deepEqual((await vit.classify(drawn)).logits, mine);
+  const drawing = theirs("({ strokes: [[{ x: 9, y: 9, width: 4 }, { x: 20, y: 20, width: 4 }]], width: 28, height: 28 })");
+  assert.deepEqual((await vit.classify(drawing)).logits, mine);
 });
 
 test("a signal that many calls share has one listener, so that Node does not warn", async () => {

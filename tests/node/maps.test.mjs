@@ -33,7 +33,7 @@ const read = (attention) => all(attention).map(([layer, head]) => attention.at(l
 /** A model without a worker, its wasm instance `core`, and a count of its runs. */
 async function counted(source, options) {
   const runs = { count: 0 };
-  const counting = (exports) => ({ ...exports, vitw_run: (...given) => (runs.count++, exports.vitw_run(...given)) });
+  const counting = (exports) => ({ ...exports, vitw_run: (...args) => (runs.count++, exports.vitw_run(...args)) });
   const [instances, vit] = await instancesOf(() => load(source, options), counting);
   return { vit, runs, core: instances.at(-1) };
 }
@@ -208,10 +208,10 @@ async function patient() {
   const state = { ill: undefined };
   const change = (exports) => ({
     ...exports,
-    vitw_reserve: (...given) => (state.ill === "full" ? 2 : exports.vitw_reserve(...given)),
-    vitw_run: (...given) => {
+    vitw_reserve: (...args) => (state.ill === "full" ? 2 : exports.vitw_reserve(...args)),
+    vitw_run: (...args) => {
       if (state.ill === "trap") throw new WebAssembly.RuntimeError("unreachable");
-      return exports.vitw_run(...given);
+      return exports.vitw_run(...args);
     },
   });
   return instancesOf(async () => {
@@ -265,18 +265,18 @@ test("only maps that are read are copied, and nothing more", async () => {
     largest = Math.max(largest, copy.length);
     return copy;
   };
-  const held = async () => {
+  const arrayBufferBytes = async () => {
     await setImmediate();
     collect();
     return process.memoryUsage().arrayBuffers;
   };
   await during(Typed, "slice", watched, async () => {
     const results = [];
-    const before = await held();
+    const before = await arrayBufferBytes();
     for (let index = 0; index < 200; index++) {
       results.push(await vit.classify(images[index % 5], { attention: true }));
     }
-    const each = ((await held()) - before) / results.length;
+    const each = ((await arrayBufferBytes()) - before) / results.length;
     assert.equal(largest, 784);
     assert.ok(each < 2.5 * 784 * 4, `a result holds ${each} bytes, a map alone 10,000`);
     const { attention } = results.at(-1);

@@ -15,8 +15,8 @@ test("a model has its family, its assumed keys and its skipped tensors, with and
   for (const worker of [false, true]) {
     const plain = await load(family("torchvision"), { worker });
     assert.deepEqual([plain.family, plain.assumed, plain.skipped], ["torchvision", ["heads"], []]);
-    const told = await load(family("torchvision", { heads: 1 }), { worker });
-    assert.deepEqual(told.assumed, []);
+    const withHeads = await load(family("torchvision", { heads: 1 }), { worker });
+    assert.deepEqual(withHeads.assumed, []);
     const clip = await load(family("clip", { heads: 2 }), { worker });
     assert.equal(clip.family, "transformers' CLIP");
     assert.ok(clip.skipped.includes("logit_scale") && clip.skipped.includes("text_projection.weight"));
@@ -110,8 +110,8 @@ test("an open_clip folder is read by its files, its path and its address", async
 });
 
 test("open_clip's file names are asked for only if a folder has no others", async (t) => {
-  const asked = [];
-  const tell = (name, route) => (response, request) => (asked.push(name), route(response, request));
+  const requests = [];
+  const tell = (name, route) => (response, request) => (requests.push(name), route(response, request));
   const missing = (response) => response.writeHead(404).end();
   const names = ["model.safetensors", "pytorch_model.bin", "open_clip_model.safetensors", "open_clip_pytorch_model.bin", "open_clip_config.json"];
   const url = await serve(t, {
@@ -120,7 +120,7 @@ test("open_clip's file names are asked for only if a folder has no others", asyn
     "/one/open_clip_config.json": tell("one", missing),
   });
   await rejects(() => load(url("/none/")), "network", /model\.safetensors/);
-  assert.deepEqual(asked, names.slice(0, 4));
+  assert.deepEqual(requests, names.slice(0, 4));
   await load(url("/one/"));
-  assert.ok(!asked.includes("one"));
+  assert.ok(!requests.includes("one"));
 });

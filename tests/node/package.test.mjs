@@ -19,7 +19,7 @@ const full = [...variants.slice(1), ...threaded].map((build) => `full.${build}`)
 const root = new URL("../../", import.meta.url);
 const read = (path) => readFileSync(new URL(path, root));
 const lines = (path) => read(path).toString().trim().split("\n");
-const run = (file, ...given) => promisify(execFile)(file, given, { cwd: fileURLToPath(root) });
+const run = (file, ...args) => promisify(execFile)(file, args, { cwd: fileURLToPath(root) });
 
 /** The package's JavaScript for training. */
 const training = ["train.js", "train-worker.js"];
@@ -39,13 +39,13 @@ for (const [prefix, session, list, file] of [["vit", "model-session.ts", "EXPORT
   for (const build of [...variants, ...threaded, ...(prefix === "vit" ? full : [])]) {
     if (!here.includes(build.replace("full.", "").split("-")[0])) continue; // this engine cannot even list its exports
     const module = await WebAssembly.compile(read(`dist/${prefix}.${build}.wasm`));
-    const given = WebAssembly.Module.exports(module).map(({ name }) => name);
+    const exportNames = WebAssembly.Module.exports(module).map(({ name }) => name);
     const threads = build.endsWith("-threads");
     const more = threads ? [...listed("THREAD_EXPORTS", instance), "__stack_pointer"] : ["memory"];
-    for (const name of [...exports, ...more]) assert.ok(given.includes(name), `${build}: ${name}`);
-    const wanted = WebAssembly.Module.imports(module).map(({ name }) => name);
+    for (const name of [...exports, ...more]) assert.ok(exportNames.includes(name), `${build}: ${name}`);
+    const importNames = WebAssembly.Module.imports(module).map(({ name }) => name);
     const memory = threads ? ["memory"] : [];
-    assert.deepEqual(wanted.sort(), ["emscripten_notify_memory_growth", ...memory], build);
+    assert.deepEqual(importNames.sort(), ["emscripten_notify_memory_growth", ...memory], build);
   }
 });
 
@@ -239,8 +239,8 @@ test("every declaration maps to a source in the package", () => {
 });
 
 /** The newest TypeScript. `npm run ecosystem` tries older versions and node10. */
-const tsc = async (...given) => {
-  const options = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--target", "es2022", "--types", "node", ...given];
+const tsc = async (...args) => {
+  const options = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--target", "es2022", "--types", "node", ...args];
   const files = ["consumer", "consumer-node", "consumer-newest"].map((name) => `tests/node/${name}.ts`);
   await run(process.execPath, "node_modules/typescript/bin/tsc", ...options, ...files).catch(({ stdout }) => assert.fail(stdout));
 };

@@ -32,13 +32,13 @@ function copy(t, more) {
 async function packed(folder) {
   const { stdout, stderr } = await run("npm", ["pack"], { cwd: folder });
   const { stdout: inside } = await run("tar", ["xzOf", `vitrine-${version}.tgz`, "package/README.md"], { cwd: folder });
-  return { said: stdout + stderr, inside };
+  return { output: stdout + stderr, inside };
 }
 
 test("npm pack says which keys package.json lacks, and packs a README without relative links", async (t) => {
   const folder = copy(t, { homepage: page });
-  const { said, inside } = await packed(folder);
-  assert.match(said, /package\.json does not say: repository, bugs\./);
+  const { output, inside } = await packed(folder);
+  assert.match(output, /package\.json does not say: repository, bugs\./);
   assert.doesNotMatch(inside, /\]\((?!https?:|#)/);
   assert.doesNotMatch(inside, /page\.png/);
   assert.match(inside, /\bRECIPES\.md\b/);
@@ -47,8 +47,8 @@ test("npm pack says which keys package.json lacks, and packs a README without re
 
 test("with a repository the packed README's links and picture lead to the repository's files", async (t) => {
   const repository = { type: "git", url: `git+${page}.git` };
-  const { said, inside } = await packed(copy(t, { repository, homepage: page, bugs: page }));
-  assert.doesNotMatch(said, /does not say|No repository/);
+  const { output, inside } = await packed(copy(t, { repository, homepage: page, bugs: page }));
+  assert.doesNotMatch(output, /does not say|No repository/);
   assert.ok(inside.includes(`](${page}/raw/HEAD/web/page.png)`));
   const paths = [...inside.matchAll(/\]\(https:\/\/git\.example\.org\/someone\/vitrine\/(?:raw|blob)\/HEAD\/([^)#]+)/g)];
   assert.equal(paths.length, [...readme.matchAll(/\]\((?!https?:|#)[\w./-]+\)/g)].length);
@@ -72,7 +72,7 @@ test("npm pack puts back the README of an interrupted pack, but not over a READM
 
 test("code in the README that looks like a link stays as it is", () => {
   const code = "`a[0](b)`\n```js\nlist[i](x);\n![not](a.png)\n```\n";
-  for (const known of [page, undefined]) assert.equal(portable(code, known), code);
+  for (const address of [page, undefined]) assert.equal(portable(code, address), code);
 });
 
 test("the repository's address is found in every form that package.json allows", () => {
@@ -85,9 +85,9 @@ test("the repository's address is found in every form that package.json allows",
     [`git+${page}.git`]: page,
     [page]: page,
   };
-  for (const [form, wanted] of Object.entries(forms)) {
-    assert.equal(pageOf(form), wanted);
-    assert.equal(pageOf({ type: "git", url: form }), wanted);
+  for (const [form, expected] of Object.entries(forms)) {
+    assert.equal(pageOf(form), expected);
+    assert.equal(pageOf({ type: "git", url: form }), expected);
   }
   assert.equal(pageOf(undefined), undefined);
 });

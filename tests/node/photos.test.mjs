@@ -73,14 +73,14 @@ test("real photos are resized, stretched, cropped and laid on white as Pillow do
     const plane = rows * columns, bytes = new Uint8Array(plane * to);
     for (let at = 0; at < bytes.length; at++) bytes[at] = Math.round(255 * input[(at % to) * plane + Math.floor(at / to)]);
     const what = `${file}, ${from} to ${to} channels, ${JSON.stringify(one.prepare)}`;
-    const wanted = Buffer.from(samples, "hex");
+    const expected = Buffer.from(samples, "hex");
     let at = 0;
     for (let y = 0; y < rows; y += step) {
       for (let x = 0; x < columns; x += step) {
-        for (let c = 0; c < to; c++) most = Math.max(most, Math.abs(wanted[at++] - bytes[(y * columns + x) * to + c]));
+        for (let c = 0; c < to; c++) most = Math.max(most, Math.abs(expected[at++] - bytes[(y * columns + x) * to + c]));
       }
     }
-    assert.equal(at, wanted.length, what);
+    assert.equal(at, expected.length, what);
     assert.ok(most <= 1, `${what}: ${most} levels away`);
     assert.equal(hashOf(bytes).toString(16), hash.replace(/^0+/, ""), what);
   }

@@ -45,7 +45,7 @@ for (const [name, of = SMALL] of [
 
 test("a model from a PyTorch file gives the results of the safetensors file, from every source", async (t) => {
   const [{ image }] = golden(SMALL);
-  const wanted = (await (await load(modelBytes(SMALL))).classify(image)).logits;
+  const expected = (await (await load(modelBytes(SMALL))).classify(image)).logits;
   const served = Object.fromEntries(NAMES.map((name) => [`/${name}`, answer(saved(name))]));
   const at = await serve(t, served);
   for (const name of ["zip.pt", "legacy.pt", "views.pt", "nested.pt"]) {
@@ -57,7 +57,7 @@ test("a model from a PyTorch file gives the results of the safetensors file, fro
     for (const [way, weights] of Object.entries(sources)) {
       for (const worker of way === "path" ? [true, false] : [false]) {
         const { logits } = await (await load({ weights, config }, { worker })).classify(image);
-        assert.deepEqual(logits, wanted, `${name} by ${way}`);
+        assert.deepEqual(logits, expected, `${name} by ${way}`);
       }
     }
   }
@@ -74,9 +74,9 @@ test("a model of half floats gives the same results from safetensors and from Py
 
 test("a checkpoint's folder may hold pytorch_model.bin, or an index and its files", async (t) => {
   const [{ image }] = golden(SMALL);
-  const wanted = (await (await load(modelBytes(SMALL))).classify(image)).logits;
+  const expected = (await (await load(modelBytes(SMALL))).classify(image)).logits;
   const gives = async (weights) =>
-    assert.deepEqual((await (await load({ weights, config })).classify(image)).logits, wanted);
+    assert.deepEqual((await (await load({ weights, config })).classify(image)).logits, expected);
   await gives(folder); // the index and two files
   const shards = NAMES.filter((name) => name.startsWith("pytorch_model")).concat("pytorch_model.bin.index.json");
   await gives(shards.map((name) => new File([saved(name)], name)));
@@ -92,10 +92,10 @@ test("the progress of a PyTorch file rises to its size, and no file stays open",
   const before = process.platform === "linux" ? open() : 0;
   for (const name of ["zip.pt", "legacy.pt"]) {
     for (const weights of [join(folder, name), new Response(saved(name))]) {
-      const told = [];
-      await load({ weights, config }, { onProgress: (loaded, total) => told.push(loaded / (total || Infinity)) });
-      assert.ok(told.length > 0 && told.every((share, index) => index === 0 || share >= told[index - 1]), told.join());
-      if (typeof weights === "string") assert.equal(told.at(-1), 1);
+      const shares = [];
+      await load({ weights, config }, { onProgress: (loaded, total) => shares.push(loaded / (total || Infinity)) });
+      assert.ok(shares.length > 0 && shares.every((share, index) => index === 0 || share >= shares[index - 1]), shares.join());
+      if (typeof weights === "string") assert.equal(shares.at(-1), 1);
     }
   }
   if (process.platform === "linux") assert.ok(open() <= before);

@@ -18,15 +18,15 @@ function ramps(width, height) {
 }
 
 /** The places of an axis's pixels, in the photo's own, from their colours. */
-const seen = (input, plane, length, stride, from) =>
+const placesOf = (input, plane, length, stride, from) =>
   Array.from({ length: SIDE }, (_, i) => input[plane * SIDE * SIDE + from + i * stride] * length);
 
 /** Compares the places that the colours tell with those that the placement tells, but for the ends. */
 function expectPlaced({ input, placement }, { width, height }, what) {
   const middle = SIDE / 2;
   const axes = [
-    ["left", seen(input, 0, width, 1, middle * SIDE), placement.left, placement.width, width],
-    ["top", seen(input, 1, height, SIDE, middle), placement.top, placement.height, height],
+    ["left", placesOf(input, 0, width, 1, middle * SIDE), placement.left, placement.width, width],
+    ["top", placesOf(input, 1, height, SIDE, middle), placement.top, placement.height, height],
   ];
   for (const [name, places, from, length, side] of axes) {
     const step = length / SIDE;

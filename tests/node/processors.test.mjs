@@ -47,8 +47,8 @@ test("a processor's class is asked for if no file tells it and something depends
   const asks = (what) => new RegExp(`^config: image_processor_type: set image_processor_type to ViT.*, .* or ConvNextImageProcessor, whether ${what}.*: the files do not say$`);
   await refused({ ...whole, size: 12 }, asks("size 12"), ours);
   await refused({ size: { height: 12, width: 12 } }, asks("image_mean is the default"), ours);
-  const told = await prepared({ size: 12, do_center_crop: false }, { ...ours, image_processor_type: "ViTImageProcessor" });
-  assert.deepEqual(told.resize, SIZE);
+  const prepare = await prepared({ size: 12, do_center_crop: false }, { ...ours, image_processor_type: "ViTImageProcessor" });
+  assert.deepEqual(prepare.resize, SIZE);
   assert.deepEqual((await prepared({ ...whole, size: { height: 12, width: 12 } }, ours)).resize, SIZE);
 });
 
@@ -71,8 +71,8 @@ test("a photo becomes grey for a model of one channel, if the processor has one 
   const [colour, plain] = await vit.classifyAll([{ data, width: 20, height: 14 }, { data: luma, width: 20, height: 14 }]);
   assert.deepEqual(colour.logits, plain.logits);
   await rejects(() => of({ ...same, image_mean: [0.1, 0.2, 0.3] }), "bad_config", /image_mean: expected one number for the model's one channel, got 3: pass a `prepare`/);
-  const told = { kind: "photo", resize: 12, crop: 12, mean: [0.3], std: [0.2] };
-  assert.deepEqual((await of({ image_mean: [0.1, 0.2, 0.3] }, { prepare: told })).config.prepare, told);
+  const prepare = { kind: "photo", resize: 12, crop: 12, mean: [0.3], std: [0.2] };
+  assert.deepEqual((await of({ image_mean: [0.1, 0.2, 0.3] }, { prepare })).config.prepare, prepare);
 });
 
 test("missing keys of a processor's file get the defaults of its class", async () => {
@@ -186,8 +186,8 @@ test("with a given prepare the processor's file is neither fetched nor refused",
   assert.deepEqual((await load({ weights: parts, config: { prepare: mine } })).config.prepare, mine);
   assert.equal((await load({ weights: parts, config: { prepare: null } })).config.prepare, null);
   const config = { architecture: "vit", pretrained_cfg: { input_size: [3, 8, 8], interpolation: "random" } };
-  const told = await load({ weights: modelBytes("families/torchvision"), config, prepare: { ...mine, resize: 8 } });
-  assert.equal(told.config.prepare.resize, 8);
+  const model = await load({ weights: modelBytes("families/torchvision"), config, prepare: { ...mine, resize: 8 } });
+  assert.equal(model.config.prepare.resize, 8);
 });
 
 test("timm's crop_mode keeps the photo's shape, stretches it, or fills its border with the mean", async () => {

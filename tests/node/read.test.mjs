@@ -89,11 +89,11 @@ async function labelled(t, name = "trocr", word = (id) => `${id} `) {
 test("tokens come one by one, to a loop and to onToken, and the promise has the whole", async (t) => {
   for (const worker of [false, true]) {
     const vit = await load(readerFolder(folder(t), "trocr"), { worker });
-    const heard = [], looped = [];
-    const reading = vit.read(firstImage("trocr"), { onToken: (token) => heard.push(token) });
-    for await (const token of reading) looped.push(token);
+    const fromCallback = [], fromLoop = [];
+    const reading = vit.read(firstImage("trocr"), { onToken: (token) => fromCallback.push(token) });
+    for await (const token of reading) fromLoop.push(token);
     const { tokens, placement, input } = await reading;
-    assert.deepEqual([looped, heard], [tokens, tokens]);
+    assert.deepEqual([fromLoop, fromCallback], [tokens, tokens]);
     assert.deepEqual(tokens.map(({ id }) => id), written(part(golden("trocr").greedy, 0), vit.config.decoder));
     assert.ok(tokens.every(({ p, text }) => p > 0 && p <= 1 && text === ""));
     assert.deepEqual([placement, input], [{ left: 0, top: 0, width: 12, height: 8 }, firstImage("trocr")]);
@@ -165,9 +165,9 @@ test("a text by labels loses the space that it begins with, and no more, and so 
 test("chance repeats itself by its seed, and a share of nothing is the most probable token", async (t) => {
   const vit = await labelled(t), image = firstImage("trocr");
   const idsOf = async (options) => (await vit.read(image, options)).tokens.map(({ id }) => id).join();
-  const drawn = await Promise.all([1, 2, 3, 4, 5].map((seed) => idsOf({ temperature: 5, seed })));
-  assert.deepEqual(await Promise.all([1, 2, 3, 4, 5].map((seed) => idsOf({ temperature: 5, seed }))), drawn);
-  assert.ok(new Set(drawn).size > 1);
+  const samples = await Promise.all([1, 2, 3, 4, 5].map((seed) => idsOf({ temperature: 5, seed })));
+  assert.deepEqual(await Promise.all([1, 2, 3, 4, 5].map((seed) => idsOf({ temperature: 5, seed }))), samples);
+  assert.ok(new Set(samples).size > 1);
   assert.equal(await idsOf({ temperature: 5, topP: 1e-6 }), await idsOf({}));
 });
 

@@ -16,10 +16,10 @@ const [, page] = read("web/RECIPES.md").split("\n## Bundlers and engines\n");
 const rows = new Map([...page.matchAll(/^\| (.+?) \| (.*?) \|/gm)].map(([, title, cell]) => [title, cell]));
 
 /** The code that a recipe's row shows, with that of the row that it begins with: "as TITLE". */
-function shownOf(title) {
+function codesOf(title) {
   const cell = rows.get(title) ?? assert.fail(`no row: ${title}`);
   const [, other] = cell.match(/^as ([^`]+?)(?:, with|$)/) ?? [];
-  return [...(other ? shownOf(other) : []), ...[...cell.matchAll(/`([^`]+)`/g)].map(([, code]) => code)];
+  return [...(other ? codesOf(other) : []), ...[...cell.matchAll(/`([^`]+)`/g)].map(([, code]) => code)];
 }
 
 test("web/RECIPES.md shows the two programs whole", () => {
@@ -35,12 +35,12 @@ for (const recipe of Object.values(recipes)) {
     lay(recipe, folder);
     const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     const texts = files.map(({ parentPath, path, name }) => `${name}\n${readFileSync(join(parentPath ?? path, name), "utf8")}`);
-    const held = flat([...texts, recipe.build, recipe.run, recipe.serve].join("\n"));
-    const shown = shownOf(recipe.title);
-    for (const code of shown) assert.ok(held.includes(flat(code)), code);
+    const content = flat([...texts, recipe.build, recipe.run, recipe.serve].join("\n"));
+    const codes = codesOf(recipe.title);
+    for (const code of codes) assert.ok(content.includes(flat(code)), code);
     for (const line of Object.values(recipe.lines ?? {})) {
-      assert.ok(shown.includes(line), line);
-      assert.ok(held.includes(line), `main.js has no place for ${line}`);
+      assert.ok(codes.includes(line), line);
+      assert.ok(content.includes(line), `main.js has no place for ${line}`);
     }
   });
 }

@@ -91,10 +91,10 @@ class Lazy {
 /** Waits until a server's answer takes more bytes or is closed. */
 async function drained(response) {
   const over = new AbortController();
-  const heard = ["drain", "close"].map((event) => once(response, event, { signal: over.signal }));
-  await Promise.race(heard);
+  const events = ["drain", "close"].map((event) => once(response, event, { signal: over.signal }));
+  await Promise.race(events);
   over.abort();
-  await Promise.allSettled(heard);
+  await Promise.allSettled(events);
 }
 
 /** Each way to give such a file to load, with and without a worker. */
@@ -153,10 +153,10 @@ test("a file of more than 4 GB on disk, and several files that together are larg
   ftruncateSync(sparse, HUGE.size);
   closeSync(sparse);
   for (const source of [path, folder, `${folder}/`]) {
-    const seen = [];
-    const onProgress = (loaded) => seen.push(loaded);
+    const reports = [];
+    const onProgress = (loaded) => reports.push(loaded);
     await rejects(() => Vit.load(source, { onProgress }), "no_memory", TOO_LARGE);
-    assert.ok((seen.at(-1) ?? 0) <= FEW, `${seen.at(-1)} bytes were read`);
+    assert.ok((reports.at(-1) ?? 0) <= FEW, `${reports.at(-1)} bytes were read`);
   }
   const parts = ["qkv", "proj"].map((name) => new Lazy(startOf([[`blocks.0.attn.${name}.weight`, "F32", [24576, 30720]]])));
   const weight_map = { "blocks.0.attn.qkv.weight": "a.safetensors", "blocks.0.attn.proj.weight": "b.safetensors" };
@@ -379,7 +379,7 @@ test("an index that contradicts its files is refused by name", { timeout: 60_000
   ];
   for (const [files, code, message] of cases) await rejects(() => Vit.load(files), code, message);
   const lazy = new Lazy(startOf(vitOf(BASE)));
-  let asked = 0;
+  let pieces = 0;
   let close;
   const closed = new Promise((resolve) => (close = resolve));
   const url = await serve(t, {
@@ -388,7 +388,7 @@ test("an index that contradicts its files is refused by name", { timeout: 60_000
       response.once("close", close);
       response.writeHead(200, { "content-length": lazy.size });
       for await (const piece of lazy.stream()) {
-        asked++;
+        pieces++;
         if (response.destroyed) return;
         if (!response.write(piece)) await drained(response);
       }
@@ -396,5 +396,5 @@ test("an index that contradicts its files is refused by name", { timeout: 60_000
   });
   await rejects(() => Vit.load(url("/m/")), "network", /got 404/);
   await closed;
-  assert.ok(asked * PIECE < 32 * MiB, `the other file went on for ${asked * PIECE} bytes`);
+  assert.ok(pieces * PIECE < 32 * MiB, `the other file went on for ${pieces * PIECE} bytes`);
 });

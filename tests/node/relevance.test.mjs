@@ -85,9 +85,9 @@ for (const variant of variants) {
     const floats = await load(digits, { variant });
     const { attention } = await floats.classify(stroke, { relevance: true });
     for (const other of [await load(int8, { variant }), await load(digits, { variant, threads: 2 })]) {
-      const seen = (await other.classify(stroke, { relevance: true })).attention;
+      const otherAttention = (await other.classify(stroke, { relevance: true })).attention;
       for (let k = 0; k < 10; k++) {
-        const [a, b] = [attention.relevance(k), seen.relevance(k)];
+        const [a, b] = [attention.relevance(k), otherAttention.relevance(k)];
         const dot = (x, y) => x.reduce((sum, value, i) => sum + value * y[i], 0);
         assert.ok(dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b)) > (other.threads > 1 ? 0.9999 : 0.95), `class ${k}`);
       }
@@ -99,7 +99,7 @@ for (const variant of variants) {
     const counted = (exports) => {
       for (const name of ["vitw_run", "vitw_trace", "vitw_relevance"]) {
         const { [name]: run } = exports;
-        exports[name] = (...given) => (runs.push(name), run(...given));
+        exports[name] = (...args) => (runs.push(name), run(...args));
       }
       return exports;
     };

@@ -36,8 +36,8 @@ test("at the model's own temperature its doubt is nearer to its errors than with
   const { config } = await load(model);
   assert.equal(figures.temperature, config.temperature);
   assert.equal(figures.uncertain_below, config.uncertain_below);
-  const gap = (wanted) => {
-    const { bins } = figures.at.find(({ temperature }) => temperature === wanted);
+  const gap = (value) => {
+    const { bins } = figures.at.find(({ temperature }) => temperature === value);
     return bins.reduce((sum, [count, right, sure]) => sum + Math.abs(right - sure * count), 0) / figures.images;
   };
   assert.ok(gap(config.temperature) < gap(1));

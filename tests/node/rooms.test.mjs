@@ -36,8 +36,8 @@ function upward(floors, pairs) {
 /** The pairs that are part of a circle, or lead to one: those that are left when what leads nowhere is taken away. */
 function circles(pairs) {
   const from = new Set(pairs.map(([name]) => name));
-  const left = pairs.filter(([, to]) => from.has(to));
-  return left.length < pairs.length ? circles(left) : left.map((pair) => pair.join(" → "));
+  const rest = pairs.filter(([, to]) => from.has(to));
+  return rest.length < pairs.length ? circles(rest) : rest.map((pair) => pair.join(" → "));
 }
 
 /** The headers of the manual are lowest, although many rooms define what they declare. */
@@ -219,8 +219,8 @@ describe("src/README.md", () => {
       return floorOf(C_FLOORS, name.endsWith("/") ? `${name}x` : name);
     });
     assert.deepEqual(floors, floors.toSorted((a, b) => b - a));
-    const named = rows.flat().map((name) => name.slice(1, -1));
-    const lacking = files.filter((file) => !named.some((name) => file.startsWith(name.replace("*", ""))));
+    const roomNames = rows.flat().map((name) => name.slice(1, -1));
+    const lacking = files.filter((file) => !roomNames.some((name) => file.startsWith(name.replace("*", ""))));
     assert.deepEqual(lacking, C_FLOORS[0]);
   });
 

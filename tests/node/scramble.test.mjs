@@ -36,14 +36,14 @@ test("a shuffle is a permutation, and puts each thing in each place equally ofte
 
 const data = findMnist();
 test("the page's figures of scrambled test digits are those of the shipped models", { skip: data ? false : "MNIST is not here" }, async () => {
-  const shown = JSON.parse(readFileSync(new URL("../../web/demo/explain/scramble.json", import.meta.url)));
+  const pageNumbers = JSON.parse(readFileSync(new URL("../../web/demo/explain/scramble.json", import.meta.url)));
   const got = await measure(data);
-  assert.deepEqual([shown.digits, shown.seed], [got.digits, got.seed]);
-  assert.deepEqual(Object.keys(shown.right), Object.keys(got.right));
+  assert.deepEqual([pageNumbers.digits, pageNumbers.seed], [got.digits, got.seed]);
+  assert.deepEqual(Object.keys(pageNumbers.right), Object.keys(got.right));
   for (const [name, counts] of Object.entries(got.right)) {
     // The builds round differently, which may turn a digit that lies between two classes.
     for (const [what, count] of Object.entries(counts)) {
-      assert.ok(Math.abs(shown.right[name][what] - count) <= 2, `${name} ${what}: ${shown.right[name][what]}, now ${count}`);
+      assert.ok(Math.abs(pageNumbers.right[name][what] - count) <= 2, `${name} ${what}: ${pageNumbers.right[name][what]}, now ${count}`);
     }
   }
   const { none, ...placed } = got.right;

@@ -40,7 +40,7 @@ async function answers(vit, image, options = {}) {
     return { embedded: rest, rest: (await vit.detect(image, { ...options, attention: true })).attention.at(1, "mean") };
   }
   const { attention, ...embedded } = await vit.embed(image, { ...options, attention: true });
-  const maps = (given) => given?.kept.flatMap((layer) => Array.from({ length: given.heads }, (_, head) => given.at(layer, head)));
+  const maps = (attention) => attention?.kept.flatMap((layer) => Array.from({ length: attention.heads }, (_, head) => attention.at(layer, head)));
   const all = { embedded, grid: attention?.grid, maps: maps(attention) };
   if (vit.config.classes === 0) return all;
   const { milliseconds, attention: classified, ...rest } = await vit.classify(image, { ...options, attention: true });
@@ -128,8 +128,8 @@ test("a batch, a worker and threads give the same, with calls of other sizes in 
     }
     const vit = await load(weights, options);
     const calls = sizes.map((size, i) => vit.classifyAll(images[i], { size, attention: true }));
-    const got = (await Promise.all(calls)).map((batch) => batch.map(({ attention: given }) => // read late, so most are computed again
-      given.kept.flatMap((layer) => Array.from({ length: given.heads }, (_, head) => given.at(layer, head)))));
+    const got = (await Promise.all(calls)).map((batch) => batch.map(({ attention }) => // read late, so most are computed again
+      attention.kept.flatMap((layer) => Array.from({ length: attention.heads }, (_, head) => attention.at(layer, head)))));
     assert.deepEqual(got, want, JSON.stringify(options));
   }
 });

@@ -61,9 +61,9 @@ test("a drawing's strokes may change after the call is made", async () => {
 });
 
 test("a drawing that grows is drawn on from its finished strokes, to the same image", async () => {
-  let drawn = 0;
+  let calls = 0;
   const counted = ({ vitw_stroke, ...others }) =>
-    ({ ...others, vitw_stroke: (...words) => (drawn++, vitw_stroke(...words)) });
+    ({ ...others, vitw_stroke: (...words) => (calls++, vitw_stroke(...words)) });
   const [, vit] = await instancesOf(() => load(weights), counted);
   const [stem, bar] = four;
   const dots = Array.from({ length: 20 }, (_, i) => stroke([40 + 10 * i, 30]));
@@ -82,9 +82,9 @@ test("a drawing that grows is drawn on from its finished strokes, to the same im
     [22, [bar.slice(0, 2), [bar[2], ...stem], ...dots], { width: 300, height: 280 }],
   ];
   for (const [count, strokes, size = pad] of drawings) {
-    drawn = 0;
+    calls = 0;
     const { input } = await vit.classify({ strokes, ...size });
-    assert.equal(drawn, count);
+    assert.equal(calls, count);
     assert.deepEqual(input, (await (await load(weights)).classify({ strokes, ...size })).input);
   }
 });

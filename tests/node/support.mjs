@@ -61,8 +61,8 @@ export async function workersOf(work, classOf) {
   const { Worker } = threads;
   const workers = [];
   threads.Worker = class extends classOf(Worker) {
-    constructor(...given) {
-      super(...given);
+    constructor(...args) {
+      super(...args);
       workers.push(this);
     }
   };
@@ -77,17 +77,17 @@ export async function workersOf(work, classOf) {
 
 /** Collects the exports of every wasm instance that `work` makes. `change` may change them. */
 export async function instancesOf(work, change = (exports) => exports) {
-  const seen = [];
+  const instances = [];
   const instantiate = WebAssembly.instantiate;
-  const watched = async (...given) => {
-    const instance = await instantiate(...given);
+  const watched = async (...args) => {
+    const instance = await instantiate(...args);
     if (!instance.exports?.vitw_run) return instance; // an instance of Node's own
     const exports = change({ ...instance.exports });
-    seen.push(exports);
+    instances.push(exports);
     return { exports };
   };
   const result = await during(WebAssembly, "instantiate", watched, work);
-  return [seen, result];
+  return [instances, result];
 }
 
 /** A drawing as RGBA bytes: dark ink where `ink(x, y)`, on white. */

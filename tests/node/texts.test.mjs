@@ -13,10 +13,10 @@ const sentencesOf = (texts) => Object.values(texts).flatMap((text) => (typeof te
 
 describe("sentences", () => {
   test("values stand in their places, whole numbers in the language's digits, and a sentence without places is a text", () => {
-    const said = inThisLanguage({ plain: "no places", two: "{b}, then {a} and {b}", in: { one: "{n} steps" } });
-    assert.equal(said.plain, "no places");
-    assert.equal(said.two({ a: "x", b: 2 }), "2, then x and 2");
-    assert.equal(said.in.one({ n: 12345 }), "12,345 steps");
+    const sentences = inThisLanguage({ plain: "no places", two: "{b}, then {a} and {b}", in: { one: "{n} steps" } });
+    assert.equal(sentences.plain, "no places");
+    assert.equal(sentences.two({ a: "x", b: 2 }), "2, then x and 2");
+    assert.equal(sentences.in.one({ n: 12345 }), "12,345 steps");
   });
 
   test("a word follows its number", () => {

@@ -17,7 +17,7 @@ function along(...corners) {
 }
 
 /** The points that drawStroke passes: quadratic curves between the middles of lines (Bézier's formula). */
-function drawn(stroke) {
+function curveOf(stroke) {
   const middle = (a, b) => ({ x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 });
   let from = stroke[0];
   return stroke.slice(1).flatMap((control, i) => {
@@ -50,13 +50,13 @@ for (const [name, stroke] of Object.entries(SHAPES)) {
   test(`${name} keeps its curve within the distance, with fewer points`, () => {
     for (const distance of [0.25, 1, 2]) {
       const few = thinned(stroke, distance);
-      const line = [...few.slice(0, 1), ...drawn(few)];
+      const line = [...few.slice(0, 1), ...curveOf(few)];
       let at = 0; // the part of the line that the last point was near, because the next point is near it too
       const isNear = (point) => line.some(() => {
         if (distanceTo(point, line[Math.max(0, at - 1)], line[at]) <= distance + 0.1) return true; // both sides are sampled
         at = (at + 1) % line.length;
       });
-      for (const point of drawn(stroke)) assert.ok(isNear(point), `${distance}: too far away at ${point.x}, ${point.y}`);
+      for (const point of curveOf(stroke)) assert.ok(isNear(point), `${distance}: too far away at ${point.x}, ${point.y}`);
       assert.ok(few.length <= Math.max(2, stroke.length / 2), `${name}: ${few.length} of ${stroke.length} points`);
       assert.deepEqual([few[0], few.at(-1)], [stroke[0], stroke.at(-1)]);
     }

@@ -118,7 +118,7 @@ for (const variant of ["simd128", "relaxed"]) {
     const check = (leader, most = batches.length) =>
       batches.slice(0, most).forEach((batch, i) => assert.deepEqual(leader.run(batch), expected[i]));
     const leaders = [];
-    const lead = (...given) => (leaders.push(new Leader(module, ...given)), leaders.at(-1));
+    const lead = (...args) => (leaders.push(new Leader(module, ...args)), leaders.at(-1));
     after(() => leaders.forEach(({ helpers }) => helpers.forEach((worker) => worker.terminate())));
 
     test(`${variant}: the module for threads gives the bits of the one without, on one thread`, () => check(lead()));
@@ -171,13 +171,13 @@ for (const variant of ["simd128", "relaxed"]) {
         const { exports } = new WebAssembly.Instance(module, { env: { memory, emscripten_notify_memory_growth() {} } });
         exports._initialize();
         assert.equal(exports.vitw_team(2, 1), 0);
-        const left = new Promise((resolve) => worker.once("message", resolve));
+        const exit = new Promise((resolve) => worker.once("message", resolve));
         worker.postMessage({ memory, stack: exports.vitw_stack(1) });
         while (Atomics.load(started, 0) < round); // the helper spins for about 50 µs, then sleeps
         const until = performance.now() + (round % 100) / 1000;
         while (performance.now() < until);
         exports.vitw_dismiss();
-        assert.equal(await Promise.race([left, late(20000)]), "left", `round ${round}`);
+        assert.equal(await Promise.race([exit, late(20000)]), "left", `round ${round}`);
       }
     });
 

@@ -46,9 +46,9 @@ for (const variant of fast) {
         assert.equal(many.variant, variant);
         const images = golden(model).map((one) => one.image);
         const batch = Array.from({ length: 67 }, (_, index) => images[index % images.length]);
-        for (const given of [images.slice(0, 1), images, batch]) {
-          const want = await one.classifyAll(given, { attention: true });
-          const got = await many.classifyAll(given, { attention: true });
+        for (const inputs of [images.slice(0, 1), images, batch]) {
+          const want = await one.classifyAll(inputs, { attention: true });
+          const got = await many.classifyAll(inputs, { attention: true });
           for (const [index, { logits, attention }] of got.entries()) {
             assert.deepEqual(logits, want[index].logits, model);
             assert.deepEqual(attention.rollout(), want[index].attention.rollout(), model);
@@ -110,19 +110,19 @@ test("the scalar build, and a given module without threads, run one thread", { s
 });
 
 test("an engine that refuses shared memory gives one thread, after a smaller memory was tried", { skip }, async () => {
-  const asked = [];
+  const sizes = [];
   const { Memory } = WebAssembly;
   const refusing = (bytes) =>
     new Proxy(Memory, {
       construct(_, [limits]) {
-        asked.push(limits.maximum * 65536);
+        sizes.push(limits.maximum * 65536);
         if (limits.maximum * 65536 > bytes) throw new RangeError("could not allocate memory");
         return new Memory(limits);
       },
     });
   await during(WebAssembly, "Memory", refusing(0), () => alone(/no shared memory/));
-  assert.ok(asked.length > 1 && asked.every((size, index) => index === 0 || size < asked[index - 1]));
-  await during(WebAssembly, "Memory", refusing(asked.at(-1)), async () => {
+  assert.ok(sizes.length > 1 && sizes.every((size, index) => index === 0 || size < sizes[index - 1]));
+  await during(WebAssembly, "Memory", refusing(sizes.at(-1)), async () => {
     const vit = await load(weights, { threads: 2 });
     assert.equal(vit.threads, 2);
     await vit.classify(image);
@@ -130,12 +130,12 @@ test("an engine that refuses shared memory gives one thread, after a smaller mem
 });
 
 test("the limit of a model's shared memory is little more than the model needs", { skip }, async () => {
-  const asked = [];
+  const requests = [];
   const { Memory } = WebAssembly;
-  const watching = new Proxy(Memory, { construct: (_, [limits]) => (asked.push(limits), new Memory(limits)) });
+  const watching = new Proxy(Memory, { construct: (_, [limits]) => (requests.push(limits), new Memory(limits)) });
   await during(WebAssembly, "Memory", watching, () => load(weights, { threads: 2 }));
-  assert.equal(asked.length, 1);
-  assert.ok(asked[0].shared && asked[0].maximum * 65536 <= 2 ** 28 + 2 * weights.length + 2 ** 16);
+  assert.equal(requests.length, 1);
+  assert.ok(requests[0].shared && requests[0].maximum * 65536 <= 2 ** 28 + 2 * weights.length + 2 ** 16);
 });
 
 test("a build for threads in the option wasm runs with one thread and with several", { skip }, async () => {
@@ -198,8 +198,8 @@ test("idle helper threads do not keep the process alive", { skip }, async () => 
       const vit = await Vit.load(${JSON.stringify(modelPath(name))}, { worker: ${worker}, threads: 2 });
       console.log(vit.threads, (await vit.classify(new Float32Array(784))).classes.length);`;
     const options = { cwd: new URL("../..", import.meta.url), timeout: 20_000 };
-    const given = ["--input-type=module", "-e", script];
-    const { stdout } = await promisify(execFile)(process.execPath, given, options);
+    const args = ["--input-type=module", "-e", script];
+    const { stdout } = await promisify(execFile)(process.execPath, args, options);
     assert.equal(stdout.trim(), "2 10");
   }
 });

@@ -5,7 +5,7 @@ import { splitFile } from "../../web/base/safetensors.mjs";
 
 const u = (size, value) => {
   const bytes = Buffer.alloc(size);
-  for (let at = 0, left = BigInt.asUintN(8 * size, BigInt(value)); at < size; at++, left >>= 8n) bytes[at] = Number(left & 255n);
+  for (let at = 0, rest = BigInt.asUintN(8 * size, BigInt(value)); at < size; at++, rest >>= 8n) bytes[at] = Number(rest & 255n);
   return bytes;
 };
 const join = (...parts) => Buffer.concat(parts.flat(Infinity).map((part) => (typeof part === "string" ? Buffer.from(part, "latin1") : part)));

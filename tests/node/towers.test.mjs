@@ -94,15 +94,15 @@ for (const name of ["clip", "siglip"]) {
 
 /** Tensors under other names: q, k and v in one, as open_clip has them. */
 function renamed(tensors, pairs, joins) {
-  const given = { ...tensors };
+  const originals = { ...tensors };
   for (const name of Object.keys(tensors)) delete tensors[name];
   for (const [from, to] of pairs) {
-    for (const [name, tensor] of Object.entries(given)) {
+    for (const [name, tensor] of Object.entries(originals)) {
       if (from.test(name)) tensors[name.replace(from, to)] = tensor;
     }
   }
   for (const [to, parts] of joins) {
-    const all = parts.map((name) => given[name]);
+    const all = parts.map((name) => originals[name]);
     tensors[to] = { dtype: "F32", shape: [all.reduce((sum, { shape }) => sum + shape[0], 0), ...all[0].shape.slice(1)], data: Buffer.concat(all.map(({ data }) => data)) };
   }
 }
@@ -226,15 +226,15 @@ test("a folder with OpenAI's vocabulary takes texts, and so does the command", {
 });
 
 test("texts become ids by the option tokenizer; SigLIP's are filled up", { skip }, async () => {
-  const asked = [];
-  const tokenizer = { encode: (text) => (asked.push(text), text === "long" ? Array(40).fill(3).concat(59) : [58, 5, 9, 33, 59]) };
+  const texts = [];
+  const tokenizer = { encode: (text) => (texts.push(text), text === "long" ? Array(40).fill(3).concat(59) : [58, 5, 9, 33, 59]) };
   const clip = await load(`${folder("clip_quick_gelu")}/`, { tokenizer });
   const [first] = oracleOf("clip_quick_gelu").ids;
-  const [by, given] = [await clip.embedText(["a cat", "long"]), await clip.embedText([first, [...Array(11).fill(3), 59]])];
-  assert.ok(farthest(by.embeds, given.embeds) <= 1e-6);
+  const [fromTexts, fromIds] = [await clip.embedText(["a cat", "long"]), await clip.embedText([first, [...Array(11).fill(3), 59]])];
+  assert.ok(farthest(fromTexts.embeds, fromIds.embeds) <= 1e-6);
   const { classes } = await clip.classify(oracleOf("clip_quick_gelu").images[0], { labels: ["a cat", first], topK: 1 });
   assert.equal(classes.length, 1);
-  assert.deepEqual(asked, ["a cat", "long", "a cat"], "labels are asked for once");
+  assert.deepEqual(texts, ["a cat", "long", "a cat"], "labels are asked for once");
   const siglip = await load(`${folder("siglip")}/`, { tokenizer: { encode: () => [5, 9, 33] } });
   const [row] = oracleOf("siglip").ids;
   assert.ok(farthest((await siglip.embedText([""])).embeds, (await siglip.embedText([row])).embeds) <= 1e-6);

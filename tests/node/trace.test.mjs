@@ -33,8 +33,8 @@ for (const way of ways) {
           for (let head = 0; head < heads; head++) {
             const scores = trace.scores(layer, head), map = maps.at(layer, head);
             assert.ok(farthest(softmaxRows(scores, T), map) <= NEAR);
-            const wanted = attention.subarray((layer * heads + head) * T * T, (layer * heads + head + 1) * T * T);
-            assert.ok(farthest(map, wanted) <= NEAR);
+            const expected = attention.subarray((layer * heads + head) * T * T, (layer * heads + head + 1) * T * T);
+            assert.ok(farthest(map, expected) <= NEAR);
             const [q, k] = [trace.queries(layer, head), trace.keys(layer, head)];
             assert.equal(trace.values(layer, head).length, T * d);
             if (position === "relative") continue;
@@ -121,11 +121,11 @@ for (const way of ways) {
     test("the caller may change what a call leaves out once the call has begun", async () => {
       const vit = await load(modelPath("pre_gelu_learned"), way);
       const { image } = golden("pre_gelu_learned")[0];
-      const wanted = (await vit.classify(image, { ablate: { mlps: [0], heads: [[1, 1]] } })).logits;
+      const expected = (await vit.classify(image, { ablate: { mlps: [0], heads: [[1, 1]] } })).logits;
       const ablate = { mlps: [0], heads: [[1, 1]] };
       const under = vit.classify(image, { ablate });
       ablate.mlps.push(1), (ablate.heads[0][1] = 0), (ablate.positions = true);
-      assert.deepEqual((await under).logits, wanted);
+      assert.deepEqual((await under).logits, expected);
     });
 
     test("a call that fails or is aborted leaves out nothing of the next call", async () => {
@@ -166,7 +166,7 @@ for (const variant of variants) {
     const counted = (exports) => {
       for (const name of ["vitw_run", "vitw_trace"]) {
         const { [name]: run } = exports;
-        exports[name] = (...given) => (runs.push(name), run(...given));
+        exports[name] = (...args) => (runs.push(name), run(...args));
       }
       return exports;
     };

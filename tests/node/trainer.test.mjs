@@ -50,10 +50,10 @@ function contents(file) {
 async function stopAfter(trainer, steps, epochs) {
   const stop = new AbortController();
   const reason = new Error("enough");
-  let taken = 0;
-  const onStep = () => ++taken === steps && stop.abort(reason);
+  let count = 0;
+  const onStep = () => ++count === steps && stop.abort(reason);
   await assert.rejects(all(trainer.run({ epochs, signal: stop.signal, onStep })), reason);
-  assert.equal(taken, steps);
+  assert.equal(count, steps);
 }
 
 describe("a task is learnt", () => {
@@ -129,7 +129,7 @@ describe("texts", () => {
   const spelling = { model: SPELLED, training: { ...recipe.training, learning_rate: 1e-2, min_learning_rate: 1e-3 } };
 
   /** A trainer with images and their kinds' names as tokens. */
-  async function taught(options, count = 96, source = { recipe: spelling }) {
+  async function spellingTrainer(options, count = 96, source = { recipe: spelling }) {
     const trainer = await create(source, options);
     const { images, labels } = bars(count);
     await trainer.add(images.map(values), labels.map(spelled));
@@ -138,7 +138,7 @@ describe("texts", () => {
 
   for (const options of [{}, { worker: true, threads: 2 }]) {
     test(`a decoder learns to spell what it sees${options.threads ? ", by two threads" : ""}`, async () => {
-      const trainer = await taught(options, 240);
+      const trainer = await spellingTrainer(options, 240);
       const { images, labels } = bars(60, 99);
       await trainer.add(images.map(values), labels.map((kind) => Uint16Array.from(spelled(kind))), { part: "validation" });
       const epochs = await all(trainer.run({ epochs: LONG }));
@@ -152,7 +152,7 @@ describe("texts", () => {
       }
       assert.equal(right / 60, epochs[LONG - 1].validation.accuracy); // a text is right as a whole
       assert.equal(right, 60);
-      const further = await taught({}, 48, { from: await trainer.save(), labels: [], freeze: "all but head" });
+      const further = await spellingTrainer({}, 48, { from: await trainer.save(), labels: [], freeze: "all but head" });
       const [{ loss }] = await all(further.run({ epochs: 1 }));
       assert.ok(loss < epochs[0].loss / 10, `${loss}`);
       const [before, after] = [contents(await trainer.save()).arrays, contents(await further.save()).arrays];
@@ -164,10 +164,10 @@ describe("texts", () => {
   }
 
   test("a trainer resumed from a checkpoint gives the same bits, and takes longer texts afterwards", async () => {
-    const whole = await taught({});
+    const whole = await spellingTrainer({});
     await all(whole.run({ epochs: 2 }));
     for (const steps of [0, 1, 5, 6, 11]) {
-      const trainer = await taught({});
+      const trainer = await spellingTrainer({});
       if (steps > 0) await stopAfter(trainer, steps, 2);
       const other = await Trainer.resume(await trainer.checkpoint());
       made.push(other);
@@ -218,7 +218,7 @@ describe("texts", () => {
   });
 
   test("labels are for classes, texts for decoders", async () => {
-    const file = await (await taught({}, 6)).save();
+    const file = await (await spellingTrainer({}, 6)).save();
     await rejects(() => create({ from: file, labels: ["a"] }), "bad_argument", /labels: expected \[\] for a decoder/);
     for (const labels of [undefined, []]) await rejects(() => create({ from: modelBytes("per_head"), labels }), "bad_argument", /labels: expected an array/);
     await rejects(() => filled({}).then((trainer) => trainer.add([values(bars(1).images[0])], [[0, 1]])), "bad_argument", /class's name or number/);
@@ -315,7 +315,7 @@ describe("the same bits", () => {
 
 describe("checkpoints of other libraries, which learn nothing", () => {
   /** Of what the trainer cannot go back through: it says so. */
-  const REFUSED = /has no backward pass|expected class or mean/;
+  const REFUSALS = /has no backward pass|expected class or mean/;
   const folder = shared("families");
   const cases = folder ? readdirSync(folder).filter((name) => existsSync(join(folder, name, "case.json"))) : [];
   const skip = cases.length === 0 && "no folder families in the data that VITRINE_DATA names";
@@ -341,7 +341,7 @@ describe("checkpoints of other libraries, which learn nothing", () => {
         await all(trainer.run({ epochs: 1 }));
       } catch (error) {
         assert.equal(error.code, "bad_config", `${name}: ${error.stack}`);
-        assert.match(error.message, REFUSED, name);
+        assert.match(error.message, REFUSALS, name);
         continue;
       }
       const after = await trainer.vit();
@@ -438,8 +438,8 @@ describe("refused, and the trainer stays usable", () => {
 
   test("a module that traps: the trainer says that it has failed, then and later", async () => {
     const instantiate = WebAssembly.instantiate;
-    const trapping = async (...given) => {
-      const { exports } = await instantiate(...given);
+    const trapping = async (...args) => {
+      const { exports } = await instantiate(...args);
       return { exports: exports.vitt_step ? { ...exports, vitt_step: () => { throw new WebAssembly.RuntimeError("unreachable"); } } : exports };
     };
     const trainer = await during(WebAssembly, "instantiate", trapping, () => filled({}));

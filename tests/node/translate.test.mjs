@@ -28,8 +28,8 @@ test("transformers' model_type tells eps, activation, prefix and whether branche
     ["metaclip_2_vision_model", 1e-5, "quick_gelu", ["class"], false],
     ["siglip_vision_model", 1e-6, "gelu_tanh", [], false],
   ]) has(ours({ ...VIT, model_type }), { norm_eps, activation, prefix, layer_scale, heads: 3 });
-  for (const [told, position] of [[{}, "none"], [{ use_relative_position_bias: true }, undefined], [{ use_absolute_position_embeddings: true }, undefined]]) {
-    has(ours({ ...VIT, model_type: "beit", ...told }), { position });
+  for (const [options, position] of [[{}, "none"], [{ use_relative_position_bias: true }, undefined], [{ use_absolute_position_embeddings: true }, undefined]]) {
+    has(ours({ ...VIT, model_type: "beit", ...options }), { position });
   }
   has(ours({ ...VIT, model_type: "dinov2_with_registers", num_register_tokens: 1 }), { prefix: ["class", "register"] });
   has(ours({ ...VIT, model_type: "dinov3_vit", num_register_tokens: 2, rope_theta: 50, use_gated_mlp: true, hidden_act: "silu" }),
@@ -66,9 +66,9 @@ const PIXELS = { image_processor_type: "BitImageProcessor", size: { shortest_edg
 
 test("a DINOv2's image size comes from its processor, and positions are resized to it", () => {
   const config = { ...VIT, model_type: "dinov2", image_size: 56, patch_size: 14 };
-  const seen = ours(config, {}, PIXELS);
-  has(seen, { image_size: [28, 28], position_size: [56, 56] });
-  assert.equal(seen.prepare.crop, 28);
+  const result = ours(config, {}, PIXELS);
+  has(result, { image_size: [28, 28], position_size: [56, 56] });
+  assert.equal(result.prepare.crop, 28);
   has(ours({ ...config, model_type: "vit" }, {}, PIXELS), { image_size: [56, 56], position_size: undefined });
 });
 
@@ -99,8 +99,8 @@ test("timm's architecture tells heads, if the width is the published one, activa
     ["vit_so400m_patch16_siglip_gap_256", 1152, 16, "gelu_tanh"], ["vit_base_patch16_plus_240", 896, 14],
     ["vit_base_patch16_gap_224", 768, 16], ["vit_base_patch16_gap_224", 384, undefined],
   ]) {
-    const told = { ...TIMM, architecture, num_features };
-    for (const config of [told, { ...told, model_type: "timm_wrapper" }]) has(ours(config), { heads, activation, norm_eps, position_resize: "antialias" });
+    const timmConfig = { ...TIMM, architecture, num_features };
+    for (const config of [timmConfig, { ...timmConfig, model_type: "timm_wrapper" }]) has(ours(config), { heads, activation, norm_eps, position_resize: "antialias" });
   }
 });
 

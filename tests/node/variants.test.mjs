@@ -51,8 +51,8 @@ async function chosen({
       return compile(bytesOf.get("scalar")); // every engine takes it
     },
   };
-  fakes.instantiate = async (...given) => {
-    const { exports } = await instantiate(...given);
+  fakes.instantiate = async (...args) => {
+    const { exports } = await instantiate(...args);
     const vitw_begin = (...words) => ((inPairs = words[5]), exports.vitw_begin(...words));
     return { exports: { ...exports, vitw_begin } };
   };

@@ -150,16 +150,16 @@ test("a head of one logit is a Linear, not a norm", async () => {
 test("a last norm whose bias is zero everywhere was never trained: whether the model calls it is asked", async () => {
   const tensors = { ...two, "last.weight": [8], "last.bias": [8] }, trained = ["b.0.pre.bias"];
   const weights = fileOf(tensors, trained);
-  const asked = async (file) => Object.fromEntries((await failure(file)).questions.map(({ key, values }) => [key, values]));
-  assert.deepEqual((await asked(weights)).final_norm, [true, false]);
-  assert.equal((await asked(fileOf(tensors))).final_norm, undefined, "all biases are zero before a training");
+  const questionsOf = async (file) => Object.fromEntries((await failure(file)).questions.map(({ key, values }) => [key, values]));
+  assert.deepEqual((await questionsOf(weights)).final_norm, [true, false]);
+  assert.equal((await questionsOf(fileOf(tensors))).final_norm, undefined, "all biases are zero before a training");
   const vit = await load({ weights, config: { ...answers, final_norm: false } });
   assert.deepEqual([vit.config.final_norm, vit.skipped], [false, ["last.weight", "last.bias"]]);
   for (const [name, rows] of [["aux", 5], ["b.0.look.spare", 8], ["b.0.spare_ln", 0]]) {
     const more = rows ? { [`${name}.weight`]: [rows, 8], [`${name}.bias`]: [rows] } : { [`${name}.weight`]: [8], [`${name}.bias`]: [8] };
     const twice = name.startsWith("b.0") ? Object.fromEntries(Object.entries(more).map(([one, shape]) => [one.replace("b.0", "b.1"), shape])) : {};
     const file = fileOf({ ...two, ...more, ...twice }, [...trained, ...Object.keys(two).filter((one) => /bias$/.test(one))]);
-    assert.deepEqual((await asked(file)).untrained, ["skipped", "called"], name);
+    assert.deepEqual((await questionsOf(file)).untrained, ["skipped", "called"], name);
     const { skipped } = await load({ weights: file, config: { ...answers, untrained: "skipped" } });
     assert.deepEqual(skipped.toSorted(), Object.keys({ ...more, ...twice }).toSorted());
     assert.equal((await failure({ weights: file, config: { ...answers, untrained: "called" } })).code, "bad_tensor", name);
@@ -184,7 +184,7 @@ test("of two stacks of blocks none is taken without a word: both are shown, and 
   const behind = (prefix, tensors) => Object.fromEntries(Object.entries(tensors).map(([name, shape]) => [prefix + name, shape]));
   const wide = (tensors) => Object.fromEntries(Object.entries(tensors).map(([name, shape]) => [name, shape.map((length) => ({ 8: 12, 24: 36 })[length] ?? length)]));
   const decoder = wide({ ...blockOf("decoder_b.0"), "decoder_embed.weight": [12, 8], "decoder_pos": [1, 50, 12], "mask_token": [1, 1, 12] });
-  for (const [tensors, chosen, other, strangers] of [
+  for (const [tensors, stackName, other, strangers] of [
     [{ ...behind("student.", two), ...behind("teacher.", two) }, "teacher.b", "student.b", /^student\./],
     [{ ...two, ...behind("ema.", two) }, "ema.b", "b", /^(?!ema\.)/],
     [{ ...two, ...decoder }, "b", "decoder_b", /^(decoder_|mask_token)/],
@@ -195,9 +195,9 @@ test("of two stacks of blocks none is taken without a word: both are shown, and 
     assert.match(message, /config: stack: set stack to "\S+" or "\S+"/);
     const [{ key, values }, ...others] = questions;
     assert.equal(key, "stack");
-    assert.ok(values.includes(chosen) && others.some((one) => one.key === "heads"));
-    for (const name of [chosen, other]) assert.deepEqual(mapping[`${name}: blocks.0.norm1.weight`], [`${name}.0.pre.weight`]);
-    const vit = await load({ weights, config: { ...answers, stack: chosen } });
+    assert.ok(values.includes(stackName) && others.some((one) => one.key === "heads"));
+    for (const name of [stackName, other]) assert.deepEqual(mapping[`${name}: blocks.0.norm1.weight`], [`${name}.0.pre.weight`]);
+    const vit = await load({ weights, config: { ...answers, stack: stackName } });
     assert.equal(vit.config.width, 8);
     assert.deepEqual(vit.skipped.toSorted(), Object.keys(tensors).filter((name) => strangers.test(name)).toSorted());
     assert.equal((await failure({ weights, config: { ...answers, stack: "third" } })).questions[0].key, "stack");
@@ -205,8 +205,8 @@ test("of two stacks of blocks none is taken without a word: both are shown, and 
 });
 
 test("blocks may have words for numbers, and norms no tensors", async () => {
-  const named = fileOf({ ...around, ...blockOf("b.low"), ...blockOf("b.high") });
-  assert.deepEqual((await load({ weights: named, config: answers })).mapping["blocks.1.norm1.weight"], ["b.high.pre.weight"]);
+  const wordFile = fileOf({ ...around, ...blockOf("b.low"), ...blockOf("b.high") });
+  assert.deepEqual((await load({ weights: wordFile, config: answers })).mapping["blocks.1.norm1.weight"], ["b.high.pre.weight"]);
   const bare = fileOf(Object.fromEntries(Object.entries(two).filter(([name]) => !/pre|post/.test(name))));
   assert.ok((await failure(bare)).questions.some(({ key }) => key === "final_norm"));
   const vit = await load({ weights: bare, config: { ...answers, final_norm: true } });
