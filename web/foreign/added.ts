@@ -3,7 +3,7 @@ import type { Piece } from "../base/bytes.js";
 import type { Json } from "../base/json.js";
 import { MOST_DEPTH } from "../generated/config.js";
 import { headerBytes, headerOf } from "../base/safetensors.mjs";
-import { type Checkpoint, type Header, type Opened, type Pieces, TYPE_BYTES } from "./checkpoint.js";
+import { type Checkpoint, type Header, type Pieces, type SourceStream, TYPE_BYTES } from "./checkpoint.js";
 import type { Appended, Tensor } from "./family.js";
 import { gridOf } from "./positions.js";
 import { pairOf } from "./sizes.js";
@@ -38,7 +38,7 @@ export function addedTo(checkpoint: Checkpoint, config: Json): readonly Appended
 }
 
 /** The file with further tensors. Each follows what it is made of, so that this is kept no longer. */
-export function append(file: Pieces, header: Header, tensors: readonly Tensor[], added: readonly Appended[]): Opened {
+export function append(file: Pieces, header: Header, tensors: readonly Tensor[], added: readonly Appended[]): SourceStream {
   const whole = [...added, ...tensors].sort((a, b) => a.begin - b.begin || a.end - b.end);
   const start = headerFor(whole.map(({ name, dtype, shape, count }) => [name, dtype, shape, count * TYPE_BYTES[dtype]!]));
   const size = whole.reduce((sum, { dtype, count }) => sum + count * TYPE_BYTES[dtype]!, start.length);

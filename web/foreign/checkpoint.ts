@@ -24,7 +24,7 @@ export interface Pieces {
 }
 
 /** A part of web/load/source.ts. */
-export interface Opened {
+export interface SourceStream {
   readonly size: number;
   readonly body: ReadableStream<Piece>;
 }
@@ -38,7 +38,7 @@ export interface Foreign {
   /** The file under our names, if it had to be written anew. */
   readonly written?: Blob;
   /** Reads the file with further tensors, if some have to be made. */
-  readonly append?: (file: Pieces) => Opened;
+  readonly append?: (file: Pieces) => SourceStream;
 }
 
 export const TYPE_BYTES: Readonly<Record<string, number>> = { F64: 8, F32: 4, F16: 2, BF16: 2, I8: 1, I64: 8, I32: 4, U8: 1, BOOL: 1 };

@@ -11,7 +11,7 @@ import { inNode } from "../base/node.js";
 import { reason, show, VitError } from "../errors.js";
 import { Incoming, read } from "./incoming.js";
 import { type Beside, isPage, isPath, type NamedFile, type OpenFolder } from "./location.js";
-import { type Fetch, isMissing, open, type Opened, Opener, withFetch } from "./source.js";
+import { type Fetch, isMissing, open, Opener, type SourceStream, withFetch } from "./source.js";
 import { joined, type WeightMap } from "./shards.js";
 
 /** The names of weights. `any`: if a list has only one file with such an ending, it is read, whatever its name. */
@@ -59,7 +59,7 @@ export const openFolder: OpenFolder = async (source, signal, by) => {
  *
  * @param onName is called with the name of the opened file, or with "".
  */
-async function openFirst(get: Beside, onName: (name: string) => void, signal?: AbortSignal): Promise<Opened> {
+async function openFirst(get: Beside, onName: (name: string) => void, signal?: AbortSignal): Promise<SourceStream> {
   let missing: unknown;
   for (const name of [SAFETENSORS.file, indexOf(PYTORCH), PYTORCH.file, ...OPEN_CLIP]) {
     const source = get(name);
@@ -68,9 +68,9 @@ async function openFirst(get: Beside, onName: (name: string) => void, signal?: A
       const index = name === indexOf(PYTORCH) ? await readJson(get, name, signal) : undefined;
       if (!index && name === indexOf(PYTORCH)) continue;
       const from = index ? shardsOf(index.weight_map ?? {}, get, PYTORCH) : source;
-      const opened = await expectNoPage(await open(from, signal));
+      const stream = await expectNoPage(await open(from, signal));
       onName(name);
-      return opened;
+      return stream;
     } catch (error) {
       signal?.throwIfAborted();
       if (!isMissing(error)) throw error;
@@ -82,9 +82,9 @@ async function openFirst(get: Beside, onName: (name: string) => void, signal?: A
 }
 
 /** Throws if an opened file is a page that a server gives in place of a missing file. */
-async function expectNoPage(opened: Opened): Promise<Opened> {
-  if (!isPage(opened.response)) return opened;
-  const file = await Incoming.from(opened); // it reads the start, because the server's type may be wrong
+async function expectNoPage(stream: SourceStream): Promise<SourceStream> {
+  if (!isPage(stream.response)) return stream;
+  const file = await Incoming.from(stream); // it reads the start, because the server's type may be wrong
   const body = new ReadableStream<Piece>({
     async pull(controller) {
       const piece = await file.take();
@@ -93,7 +93,7 @@ async function expectNoPage(opened: Opened): Promise<Opened> {
     },
     cancel: () => file.cancel(),
   });
-  return { ...opened, body };
+  return { ...stream, body };
 }
 
 /** The files of the topmost folder with weights; all files if none has any. */

@@ -3,7 +3,7 @@ import { impostorsBundle } from "./bundles.js";
 import { onAbort } from "../base/abort.js";
 import { isArray } from "../base/bytes.js";
 import { kindOf, VitError } from "../errors.js";
-import { abortable, asMissing, open, type Opened, type Opener, type ReadOptions, type Source } from "./source.js";
+import { abortable, asMissing, open, type Opener, type ReadOptions, type Source, type SourceStream } from "./source.js";
 import type { Piece } from "../base/bytes.js";
 
 /** Reading continues until this many bytes wait to be taken. */
@@ -48,7 +48,7 @@ export class Incoming {
   #size: number;
   /** Set if a download ended with fewer bytes than a header claims. */
   #cutOff: VitError | undefined;
-  readonly #opened: Opened;
+  readonly #stream: SourceStream;
   readonly #reader: ReadableStreamDefaultReader<Piece>;
   readonly #options: IncomingOptions;
   readonly #pending: Promise<Piece | undefined>[] = [];
@@ -63,20 +63,20 @@ export class Incoming {
     const { signal } = options;
     signal?.throwIfAborted();
     const opening = open(source, signal);
-    const opened = await abortable(opening, signal).catch((error: unknown) => {
+    const stream = await abortable(opening, signal).catch((error: unknown) => {
       opening.then(({ body }) => body.cancel()).catch(() => {}); // it may still open later
       throw error;
     });
-    return Incoming.from(opened, options);
+    return Incoming.from(stream, options);
   }
 
-  static async from(opened: Opened, options: IncomingOptions = {}): Promise<Incoming> {
-    const incoming = new Incoming(opened, options);
+  static async from(stream: SourceStream, options: IncomingOptions = {}): Promise<Incoming> {
+    const incoming = new Incoming(stream, options);
     try {
       const start = await incoming.peek(SIGNATURE_BYTES);
       const other = isOurs(start) ? undefined : (await impostorsBundle())?.impostor(start);
       if (other) {
-        const from = opened.response?.url ? ` from ${opened.response.url}` : "";
+        const from = stream.response?.url ? ` from ${stream.response.url}` : "";
         const error = new VitError("bad_file", `expected a binary file${from}, got ${other}`);
         throw other.startsWith("an HTML page") ? asMissing(error) : error;
       }
@@ -87,14 +87,14 @@ export class Incoming {
     }
   }
 
-  private constructor(opened: Opened, options: IncomingOptions) {
-    this.#size = opened.size;
-    this.#opened = opened;
+  private constructor(stream: SourceStream, options: IncomingOptions) {
+    this.#size = stream.size;
+    this.#stream = stream;
     this.#options = options;
     try {
-      this.#reader = opened.body.getReader();
+      this.#reader = stream.body.getReader();
     } catch (cause) {
-      throw opened.lost(cause, 0);
+      throw stream.lost(cause, 0);
     }
     if (options.signal) this.#forget = onAbort(options.signal, this.cancel);
     this.#ask(1);
@@ -107,12 +107,12 @@ export class Incoming {
 
   /** The size, or if that is unknown, what a header says. It bounds the file, but for packing. */
   get claimed(): number {
-    return this.#size || (this.#opened.claimed ?? 0);
+    return this.#size || (this.#stream.claimed ?? 0);
   }
 
   /** Sets the size that the file's own header implies. It is certain if the server's header says the same. */
   confirm(size: number): void {
-    if (size === this.#opened.claimed) this.#size = size;
+    if (size === this.#stream.claimed) this.#size = size;
   }
 
   /** The reader's error, or that of the download if it ended early and the file is not whole. */
@@ -121,9 +121,9 @@ export class Incoming {
     return wanting ? (this.#cutOff ?? error) : error;
   }
 
-  /** See {@link Opened}. */
-  get slice(): Opened["slice"] {
-    return this.#opened.slice;
+  /** See {@link SourceStream}. */
+  get slice(): SourceStream["slice"] {
+    return this.#stream.slice;
   }
 
   /** Reads the first `count` bytes, or all if there are fewer, without taking them. */
@@ -172,7 +172,7 @@ export class Incoming {
   }
 
   async #next(): Promise<Piece | undefined> {
-    const { lost } = this.#opened;
+    const { lost } = this.#stream;
     const { signal, onProgress } = this.#options;
     const piece = await this.#read().catch((cause: unknown) => {
       if (signal?.aborted) throw signal.reason;
@@ -199,7 +199,7 @@ export class Incoming {
         const what = `expected a stream of bytes, each piece a Uint8Array, got ${kindOf(value)}`;
         throw new VitError("bad_argument", what);
       }
-      const piece = this.#opened.ours ? value : new Uint8Array(value);
+      const piece = this.#stream.ours ? value : new Uint8Array(value);
       if (piece.length > 0) return piece;
     }
     throw new Error("the stream gives only empty pieces");

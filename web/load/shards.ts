@@ -1,6 +1,6 @@
 /** Joins several files of weights into one: one header, then the data of all files. */
 import { reason, show, VitError } from "../errors.js";
-import { type Opened, Opener, type Source } from "./source.js";
+import { Opener, type Source, type SourceStream } from "./source.js";
 import type { Piece } from "../base/bytes.js";
 import { type Header, readHeader } from "./header.js";
 import type { Incoming } from "./incoming.js";
@@ -51,7 +51,7 @@ async function join(
   shards: readonly Shard[],
   map: WeightMap,
   files: readonly Incoming[],
-): Promise<Opened> {
+): Promise<SourceStream> {
   const tensors = new Map<string, string[]>(shards.map(({ name }) => [name, []]));
   for (const [tensor, name] of Object.entries(map)) tensors.get(name)!.push(tensor);
   const all = new Map<string, object>();

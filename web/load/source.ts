@@ -27,7 +27,7 @@ export interface ReadOptions {
 export type Fetch = (address: string | Request, init: { signal?: AbortSignal }) => Promise<Response>;
 
 /** @internal An opened source. It can be read once. */
-export interface Opened {
+export interface SourceStream {
   /** The size in bytes; 0 if it is unknown. */
   readonly size: number;
   /** The size in a header, if `size` is unknown: that of the body, or of the packed body. */
@@ -61,9 +61,9 @@ export function abortable<Value>(
 
 /** @internal A source that can be opened again and again, such as several files as one. */
 export class Opener {
-  readonly open: (signal?: AbortSignal) => Promise<Opened>;
+  readonly open: (signal?: AbortSignal) => Promise<SourceStream>;
 
-  constructor(open: (signal?: AbortSignal) => Promise<Opened>) {
+  constructor(open: (signal?: AbortSignal) => Promise<SourceStream>) {
     this.open = open;
   }
 }
@@ -86,7 +86,7 @@ export const isMissing = (error: unknown): error is VitError => missing.has(erro
 const MISSING = [400, 401, 403, 404, 410];
 
 /** @internal @throws {VitError} code `network`, `bad_file` or `bad_argument`. */
-export async function open(source: Source | Opener, signal?: AbortSignal, by?: Fetch): Promise<Opened> {
+export async function open(source: Source | Opener, signal?: AbortSignal, by?: Fetch): Promise<SourceStream> {
   if (source instanceof Opener) return source.open(signal);
   if (isA(source, "Response")) return fromResponse(source);
   if (isA(source, "Blob")) return fromBlob(source);
@@ -158,7 +158,7 @@ function reopenableResponse(response: Response, by?: Fetch): Opener {
   });
 }
 
-function fromResponse(response: Response): Opened {
+function fromResponse(response: Response): SourceStream {
   const where = response.url || "the response";
   if (!response.ok) {
     const status = `${response.status} ${response.statusText}`.trim();
@@ -198,7 +198,7 @@ function fromResponse(response: Response): Opened {
 const sizeIn = (header: string | null) => (/^\d{1,15}$/.test(header ?? "") ? Number(header) : 0);
 
 /** A Blob may stand for a file that was changed or deleted since. */
-function fromBlob(blob: Blob): Opened {
+function fromBlob(blob: Blob): SourceStream {
   const size = Number.isSafeInteger(blob.size) && blob.size > 0 ? blob.size : 0;
   const lost = unreadable(size);
   const own = prototypeOf(blob, "Blob")!;
@@ -235,7 +235,7 @@ const unreadable = (size: number) => (cause: unknown) =>
     { cause },
   );
 
-async function fromFile(path: string | URL): Promise<Opened> {
+async function fromFile(path: string | URL): Promise<SourceStream> {
   try {
     const { size, body } = await openFile(path);
     const lost = unreadable(size);
@@ -252,14 +252,14 @@ async function fromFile(path: string | URL): Promise<Opened> {
 }
 
 /** Reads bytes without a Blob, because a browser may lack room for a large Blob. */
-function fromBytes(source: ArrayBuffer | ArrayBufferView): Opened {
+function fromBytes(source: ArrayBuffer | ArrayBufferView): SourceStream {
   const view = readable(() => viewOf(source));
   const slice = async (begin: number, end: number) => view.slice(begin, end);
   const { length } = view;
   return { size: length, body: inPieces(length, slice), ours: true, slice, lost: unreadable(length) };
 }
 
-function inPieces(size: number, slice: NonNullable<Opened["slice"]>): ReadableStream<Piece> {
+function inPieces(size: number, slice: NonNullable<SourceStream["slice"]>): ReadableStream<Piece> {
   let at = 0;
   return new ReadableStream({
     async pull(controller) {

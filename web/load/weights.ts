@@ -31,12 +31,12 @@ export async function openWeights(
     countsTranslated = file.slice !== undefined;
     const { translate } = await bundle("pickle");
     const { size, body } = await translate(file);
-    const opened = { size, body, ours: true, lost: (cause: unknown) => asVitError(cause, "bad_file") };
+    const stream = { size, body, ours: true, lost: (cause: unknown) => asVitError(cause, "bad_file") };
     // If the file is not read in order, progress counts the translated bytes.
     const onTranslated = countsTranslated && onProgress
       ? (loaded: number, total: number) => onProgress(Math.min(total, Math.max(loaded, reported)), total)
       : undefined;
-    return await Incoming.from(opened, { ...options, onProgress: onTranslated });
+    return await Incoming.from(stream, { ...options, onProgress: onTranslated });
   } catch (cause) {
     file.cancel();
     if (signal?.aborted) throw signal.reason;
