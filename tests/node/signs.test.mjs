@@ -1,7 +1,7 @@
 // Doubt about what is no digit: the shipped model on twenty signs by ten hands, and the drawings that it learnt from.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { drawn } from "../../weights/tools/drawn.mjs";
+import { drawSigns } from "../../weights/tools/draw-signs.mjs";
 import { SIGNS } from "../../weights/tools/shapes.mjs";
 import { uncertainSigns } from "../../weights/tools/signs.mjs";
 import { load } from "./support.mjs";
@@ -17,9 +17,9 @@ test("of twenty signs by ten hands, 19 in 20 are uncertain, and each smiley, sta
 });
 
 test("drawn signs are the same for the same seed, differ from hand to hand, and are near the square that they fill", () => {
-  const all = drawn(3, 2000);
-  assert.deepEqual(drawn(3, 2000), all);
-  assert.notDeepEqual(drawn(3, 2000, 6), all);
+  const all = drawSigns(3, 2000);
+  assert.deepEqual(drawSigns(3, 2000), all);
+  assert.notDeepEqual(drawSigns(3, 2000, 6), all);
   assert.equal(new Set(all.map(({ strokes }) => JSON.stringify(strokes))).size, all.length);
   for (const { label, writer, strokes } of all) {
     assert.ok(label === null && writer >= 2000 && writer < 2003);

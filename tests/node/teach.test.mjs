@@ -16,14 +16,14 @@ const rows = skip ? [] : gunzipSync(readFileSync(strokes)).toString().trim().spl
 const WRITER = 5; // no model was trained on these drawings
 
 test("the signs are turned digits where a file has only digits, and other labels where it has any", { skip }, () => {
-  const { taught, asked } = signsOf(rows, WRITER, [..."0123456789"]);
+  const { examples, testDrawings } = signsOf(rows, WRITER, [..."0123456789"]);
   const names = ["turned 2", "turned 3", "turned 4", "turned 5", "turned 7"];
-  assert.deepEqual([...new Set(taught.map(({ label }) => label))], names);
-  for (const name of names) assert.equal(taught.filter(({ label }) => label === name).length, 8);
-  const seen = new Set(taught.map(({ strokes }) => JSON.stringify(strokes)));
-  assert.ok(asked.length >= 50 && asked.every(({ strokes }) => !seen.has(JSON.stringify(strokes))));
+  assert.deepEqual([...new Set(examples.map(({ label }) => label))], names);
+  for (const name of names) assert.equal(examples.filter(({ label }) => label === name).length, 8);
+  const exampleStrokes = new Set(examples.map(({ strokes }) => JSON.stringify(strokes)));
+  assert.ok(testDrawings.length >= 50 && testDrawings.every(({ strokes }) => !exampleStrokes.has(JSON.stringify(strokes))));
   const letters = rows.slice(0, 20).map((row, index) => ({ ...row, writer: 1, label: "ab"[index % 2] }));
-  assert.deepEqual([...new Set(signsOf(letters, 1, [..."0123456789"]).taught.map(({ label }) => label))], ["a", "b"]);
+  assert.deepEqual([...new Set(signsOf(letters, 1, [..."0123456789"]).examples.map(({ label }) => label))], ["a", "b"]);
 });
 
 const bytesOf = (model) => new Uint8Array(readFileSync(new URL(`../../weights/${model}.safetensors`, import.meta.url)));
@@ -36,9 +36,9 @@ for (const model of ["digits", "digits-stem"]) {
 
   test(`${model}: five signs by eight examples each are read, and at most one digit in 200 is lost`, { skip: long }, async () => {
     const before = await rightBefore();
-    const { taught, asked } = signsOf(rows, WRITER, [..."0123456789"]);
-    const drawn = ({ label, strokes }) => ({ label, image: { strokes, width: 280, height: 280 } });
-    const { signs, after } = await lesson(weights, { taught: taught.map(drawn), asked: asked.map(drawn) }, images, { variant });
+    const { examples, testDrawings } = signsOf(rows, WRITER, [..."0123456789"]);
+    const withImage = ({ label, strokes }) => ({ label, image: { strokes, width: 280, height: 280 } });
+    const { signs, after } = await lesson(weights, { examples: examples.map(withImage), testDrawings: testDrawings.map(withImage) }, images, { variant });
     assert.ok(signs >= 0.95, `${signs} of the signs`);
     assert.ok(before - after < 0.0051, `${before} of the digits before, ${after} after`);
   });
@@ -59,9 +59,9 @@ test("the taught weights lie between the old and the trained ones, but for a new
     ["head.weight", { shape: [3, 2], data: new Float32Array(6).fill(value) }],
     ["head.bias", { shape: [3], data: new Float32Array(3).fill(value) }],
   ]) });
-  const taught = file(2);
-  interpolate(taught, file(1), { known: 2 });
-  const { tensors } = readSafetensors(taught), between = Math.fround(1.8);
+  const after = file(2);
+  interpolate(after, file(1), { ownClasses: 2 });
+  const { tensors } = readSafetensors(after), between = Math.fround(1.8);
   assert.deepEqual([...tensors.get("blocks.0.norm1.weight").data], [between, -between]);
   assert.deepEqual([...tensors.get("head.weight").data], [between, between, between, between, 2, 2]);
   assert.deepEqual([...tensors.get("head.bias").data], [between, between, 2]);
@@ -74,5 +74,5 @@ test("examples that are none are refused, and a signal stops a lesson", async ()
   }
   const stop = new AbortController(), reason = new Error("enough");
   const onStep = () => stop.abort(reason);
-  await assert.rejects(teach(weights, signByThree("heart").taught, { signal: stop.signal, onStep }), reason);
+  await assert.rejects(teach(weights, signByThree("heart").examples, { signal: stop.signal, onStep }), reason);
 });

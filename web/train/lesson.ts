@@ -40,7 +40,7 @@ export interface Lesson {
   /** The model's own, then the new ones. */
   readonly labels: readonly string[];
   /** How many labels are the model's own. */
-  readonly known: number;
+  readonly ownClasses: number;
   readonly freeze: Freeze;
   readonly training: Json;
   /** Drawings of classes that the model knows already. */
@@ -64,7 +64,7 @@ export function lessonOf(own: Json, names: readonly string[]): Lesson {
   const steps = STEPS + STEPS_A_SIGN * Math.max(0, labels.length - old.length - 1);
   return {
     labels,
-    known: old.length,
+    ownClasses: old.length,
     freeze: Math.max(0, Number(own.depth) - blocks),
     training: { ...TRAINING, negatives },
     rehearsal: rehearsal.map(({ label, strokes }) => ({ label, image: { strokes, width: SIDE, height: SIDE } })),
@@ -83,11 +83,11 @@ interface Entry {
  * @internal Interpolates a taught model's file, in place, between the file from before the lesson and itself. The
  * head's rows of new classes had no weights before, so they stay.
  */
-export function interpolate(after: Uint8Array<ArrayBuffer>, before: Uint8Array<ArrayBuffer>, { known }: Lesson): void {
+export function interpolate(after: Uint8Array<ArrayBuffer>, before: Uint8Array<ArrayBuffer>, { ownClasses }: Lesson): void {
   const { header: { __metadata__, ...tensors }, data } = splitFile(after), old = splitFile(before).data;
   for (const [name, { shape, data_offsets: [from] }] of Object.entries(tensors as Record<string, Entry>)) {
     const all = shape.reduce((product, size) => product * size, 1);
-    const count = name.startsWith("head.") ? (all / shape[0]!) * known : all;
+    const count = name.startsWith("head.") ? (all / shape[0]!) * ownClasses : all;
     const [now, then] = [data, old].map(({ buffer, byteOffset }) => new Float32Array(buffer, byteOffset + from, count));
     for (let i = 0; i < count; i++) now![i] = then![i]! + ALPHA * (now![i]! - then![i]!);
   }
@@ -96,14 +96,14 @@ export function interpolate(after: Uint8Array<ArrayBuffer>, before: Uint8Array<A
 /** @internal Lowers, in place, the bias of each new class whose examples lie further before the other classes than they need. */
 export function holdBack(
   after: Uint8Array<ArrayBuffer>,
-  { labels, known, calibration: { temperature } }: Lesson,
+  { labels, ownClasses, calibration: { temperature } }: Lesson,
   answers: readonly { readonly label: string; readonly logits: Float32Array }[],
 ): void {
   const { header, data } = splitFile(after), bias = (header as Record<string, Entry>)["head.bias"];
   if (temperature === undefined || bias === undefined) return;
   const values = new Float32Array(data.buffer, data.byteOffset + bias.data_offsets[0], labels.length);
   const { margin, most } = MARGINS[answers[0]!.logits.length > labels.length ? "byDoubt" : "byClasses"];
-  for (let k = known; k < labels.length; k++) {
+  for (let k = ownClasses; k < labels.length; k++) {
     const margins = answers.filter(({ label }) => label === labels[k]).map(({ logits }) =>
       logits[k]! - Math.max(...logits.subarray(0, labels.length).filter((_, other) => other !== k)));
     values[k]! -= temperature * Math.min(Math.max(0, Math.min(...margins) / temperature - margin), most);

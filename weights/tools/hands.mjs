@@ -1,12 +1,12 @@
 // node weights/tools/hands.mjs OMNIGLOT: gathers the drawings that a model with an output for doubt learns
 // from, into build/train/hands.jsonl.gz: digits of Pen-Based (UCI) and UNIPEN, and of no class the letters of
 // UNIPEN and the signs of Omniglot, without those that many people write like a digit; for the second run into
-// hands-and-signs.jsonl.gz with the signs of drawn.mjs, too. OMNIGLOT is the folder into which
+// hands-and-signs.jsonl.gz with the signs of draw-signs.mjs, too. OMNIGLOT is the folder into which
 // strokes_background_small1.zip and strokes_background_small2.zip were unpacked.
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { drawn } from "./drawn.mjs";
+import { drawSigns } from "./draw-signs.mjs";
 import { findStrokes } from "../../web/scripts/data.mjs";
 import { Trouble, isMain, main, root, say } from "../../web/scripts/lib.mjs";
 
@@ -38,8 +38,8 @@ function unipen(folder) {
   const sets = ["digits", "letters"].map((name) => linesOf(join(folder, `unipen-${name}.jsonl.gz`)));
   const writers = [...new Set(sets.flat().map(({ writer }) => writer))].sort();
   const numbers = new Map(writers.map((writer, index) => [writer, FIRST_OF_UNIPEN + index]));
-  const drawn = sets.flat().filter(({ label }) => typeof label === "number" || !LIKE_DIGITS.includes(label));
-  return drawn.map(({ label, writer, strokes }) =>
+  const drawings = sets.flat().filter(({ label }) => typeof label === "number" || !LIKE_DIGITS.includes(label));
+  return drawings.map(({ label, writer, strokes }) =>
     ({ label: typeof label === "number" ? label : null, writer: numbers.get(writer), strokes }));
 }
 
@@ -75,7 +75,7 @@ if (isMain(import.meta)) {
     if (!pens) throw new Trouble("no pen drawings: expected them in $VITRINE_DATA or in strokes beside it");
     const all = [...linesOf(pens).map(({ label, writer, strokes }) => ({ label, writer, strokes })),
       ...unipen(dirname(pens)), ...omniglot(signs)];
-    for (const [path, drawings] of [[files[0], all], [files[1], [...all, ...drawn(EACH_SIGN, FIRST_OF_SIGNS)]]]) {
+    for (const [path, drawings] of [[files[0], all], [files[1], [...all, ...drawSigns(EACH_SIGN, FIRST_OF_SIGNS)]]]) {
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(`${path}.new`, gzipSync(drawings.map((drawing) => `${JSON.stringify(drawing)}\n`).join("")));
       renameSync(`${path}.new`, path);

@@ -44,17 +44,17 @@ function onPad({ strokes }, place) {
 }
 
 /** One writer's signs: to teach, and to ask for afterwards. */
-export function signsOf(rows, writer, known) {
+export function signsOf(rows, writer, knownLabels) {
   const own = rows.filter((row) => row.writer === writer);
-  const others = [...new Set(own.map(({ label }) => String(label)))].filter((label) => !known.includes(label));
+  const others = [...new Set(own.map(({ label }) => String(label)))].filter((label) => !knownLabels.includes(label));
   const signs = others.length > 0 ? others.slice(0, SIGNS).map((label) => [label, upright, label])
     : TURNED.map((digit) => [String(digit), turned, `turned ${digit}`]);
-  const taught = [], asked = [];
+  const examples = [], testDrawings = [];
   for (const [label, place, name] of signs) {
     const drawings = own.filter((row) => String(row.label) === label);
-    drawings.forEach((row, index) => (index < SHOTS ? taught : asked).push({ label: name, strokes: onPad(row, place) }));
+    drawings.forEach((row, index) => (index < SHOTS ? examples : testDrawings).push({ label: name, strokes: onPad(row, place) }));
   }
-  return { taught, asked };
+  return { examples, testDrawings };
 }
 
 /** MNIST's images of a part, with their labels; undefined where they are not at hand. */
@@ -89,16 +89,16 @@ const withImage = ({ label, strokes }) => ({ label, image: drawingOf(strokes) })
 /**
  * What a lesson brings and costs: shares from 0 to 1, and seconds.
  *
- * @param taught `{ label, image }`. @param asked the same, drawn later. @param nothing drawings of no class.
+ * @param examples `{ label, image }`. @param testDrawings the same, drawn later. @param nothing drawings of no class.
  * @param images of the classes that the model knew before.
  */
-export async function lesson(weights, { taught, asked, nothing = [] }, images, { variant = "auto" } = {}) {
+export async function lesson(weights, { examples, testDrawings, nothing = [] }, images, { variant = "auto" } = {}) {
   const [{ teach }, { Vit }] = await Promise.all([import("../../dist/train.js"), import("../../dist/vit.js")]);
   const begin = performance.now();
-  const file = await teach(weights, taught, { variant });
+  const file = await teach(weights, examples, { variant });
   const seconds = (performance.now() - begin) / 1000;
   const vit = await Vit.load(file, { variant });
-  const later = await shares(vit, asked), { uncertain: unknown } = await shares(vit, nothing), { right: after } = await shares(vit, images);
+  const later = await shares(vit, testDrawings), { uncertain: unknown } = await shares(vit, nothing), { right: after } = await shares(vit, images);
   vit.dispose();
   return { signs: later.right, doubted: later.uncertain, unknown, after, seconds };
 }
@@ -109,7 +109,7 @@ export function signByThree(name, seed = 7) {
   const sign = () => ({ label: name, image: shape(name, random) });
   const others = ["A", "house", "heart", "star"].filter((other) => other !== name);
   return {
-    taught: many(3, sign), asked: many(30, sign),
+    examples: many(3, sign), testDrawings: many(30, sign),
     nothing: [...others.flatMap((other) => many(15, () => shape(other, random))), ...many(20, () => scribble(random))].map((image) => ({ image })),
   };
 }
@@ -126,13 +126,13 @@ async function measure({ model, strokes, writers, images }) {
     const one = await lesson(weights, signByThree(name), test);
     say(`${name}: ${percent(one.signs)} of 30 later ones, ${percent(one.doubted)} in doubt; ${percent(one.unknown)} of other things not known; digits ${percent(before)} before and ${percent(one.after)} after, ${one.seconds.toFixed(1)} s`);
   }
-  const known = [..."0123456789"], results = [];
+  const digitLabels = [..."0123456789"], results = [];
   for (const writer of all.toSorted((a, b) => a - b)) {
-    const signs = signsOf(rows, writer, known);
-    if (signs.asked.length === 0) continue;
-    const one = await lesson(weights, { taught: signs.taught.map(withImage), asked: signs.asked.map(withImage) }, test);
+    const signs = signsOf(rows, writer, digitLabels);
+    if (signs.testDrawings.length === 0) continue;
+    const one = await lesson(weights, { examples: signs.examples.map(withImage), testDrawings: signs.testDrawings.map(withImage) }, test);
     results.push(one);
-    say(`writer ${writer}: ${percent(one.signs)} of ${signs.asked.length} signs, digits ${percent(before)} before and ${percent(one.after)} after, ${one.seconds.toFixed(1)} s`);
+    say(`writer ${writer}: ${percent(one.signs)} of ${signs.testDrawings.length} signs, digits ${percent(before)} before and ${percent(one.after)} after, ${one.seconds.toFixed(1)} s`);
   }
   if (results.length === 0) throw new Trouble(`${strokes}: no writer has more than ${SHOTS} drawings of a sign`);
   const mean = (key) => results.reduce((sum, one) => sum + one[key], 0) / results.length;

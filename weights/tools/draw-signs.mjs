@@ -100,7 +100,7 @@ function byHand(strokes, { near }) {
 }
 
 /** `count` drawings of each sign, each by a writer of its own: seven in ten to train on (writers_part in src/train/strokes.c). */
-export function drawn(count, firstWriter, seed = 5) {
+export function drawSigns(count, firstWriter, seed = 5) {
   const random = dice(seed), pen = pens(random);
   return Object.values(SIGNS).flatMap((sign) => Array.from({ length: count }, (_, index) =>
     ({ label: null, writer: firstWriter + index, strokes: byHand(sign(pen), pen) })));
