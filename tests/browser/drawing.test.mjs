@@ -267,6 +267,7 @@ describe("drawing on the page", { skip }, () => {
     assert.deepEqual(await look(), { sign: "3", best: 1, teach: "not a 3?" });
     await page.click("#teach-this");
     await page.locator("#teach-it-learn").waitFor();
+    await page.keyboard.press("Escape"); // the lesson is left
   });
 
   test("a pen's pressure sets the width of its stroke", { skip: noPen }, async () => {
