@@ -39,7 +39,7 @@ const stages = {
     await setup.native();
     return cTests("sanitize", full);
   }],
-  native: ["C, natively as released", 40, async (full) => {
+  native: ["C, natively as released", 35, async (full) => {
     await setup.native();
     return cTests("native", full);
   }],
@@ -50,7 +50,7 @@ const stages = {
     const why = missing.length && `Clang's libFuzzer does not run here with ${missing.join(" and ")} bits`;
     return { ...counts, skipped: missing.length, why };
   }],
-  wasm: ["C, compiled to wasm, under Node", 100, async (full) => {
+  wasm: ["C, compiled to wasm, under Node", 95, async (full) => {
     const env = await build.wasm();
     return cTests("wasm", full, env);
   }],
@@ -62,25 +62,25 @@ const stages = {
     const counts = await script("tests/fuzz/wasm-mutants.mjs", [full ? "60" : "10"], node);
     return node ? counts : { ...counts, ...skipped("no current Node here, so the mutants ran under this one"), passed: counts.passed };
   }],
-  node: ["API under Node", 80, async (full) => {
+  node: ["API under Node", 105, async (full) => {
     await buildPackage();
     const env = full ? { VITRINE_FULL: "1" } : {};
     return nodeTests([...testsIn("tests/node"), ...testsIn("tests/bench")], env, cores + 1); // a test waits for a process or a timer now and then
   }],
-  package: ["package: publint, arethetypeswrong", 12, async () => {
+  package: ["package: publint, arethetypeswrong", 10, async () => {
     await buildPackage();
     return sum([
       await check("publint", []),
       await check("attw", ["--pack", ".", "--profile", "esm-only", "--entrypoints", ".", "train", "all", "--format", "ascii"]),
     ]);
   }],
-  page: ["page in Chromium", 240, async () => {
+  page: ["page in Chromium", 210, async () => {
     const chromium = await setup.chromium();
     if (!chromium) return skipped("no Chromium here: install one, or name it in $CHROMIUM");
     await buildPage();
     return inChromium(chromium, testsIn("tests/browser"));
   }],
-  firefox: ["API and page in Firefox", 60, async (full) => {
+  firefox: ["API and page in Firefox", 55, async (full) => {
     const firefox = await setup.firefox();
     if (!firefox) return skipped("no Firefox here: install one, or name it in $FIREFOX");
     await buildPage();
@@ -92,7 +92,7 @@ const stages = {
     await buildPage();
     return nodeTests(["tests/browser/api.test.mjs", ...testsIn("tests/engines")], { VITRINE_BROWSER: "webkit", WEBKIT: webkit });
   }],
-  debug: ["debug build: C and TypeScript in the developer tools", 30, async () => {
+  debug: ["debug build: C and TypeScript in the developer tools", 25, async () => {
     await build.packages();
     for (const step of [build.wasm, build.dist, build.page]) await step(build.debug);
     return nodeTests(testsIn("tests/debug"), { CHROMIUM: (await setup.chromium()) ?? "" });
