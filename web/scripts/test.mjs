@@ -65,7 +65,7 @@ const stages = {
   node: ["API under Node", 105, async (full) => {
     await buildPackage();
     const env = full ? { VITRINE_FULL: "1" } : {};
-    return nodeTests([...testsIn("tests/node"), ...testsIn("tests/bench")], env, cores + 1); // a test waits for a process or a timer now and then
+    return nodeTests([...testsIn("tests/node"), ...testsIn("tests/bench")], env, { together: cores + 1 }); // a test waits for a process or a timer now and then
   }],
   package: ["package: publint, arethetypeswrong", 10, async () => {
     await buildPackage();
