@@ -108,12 +108,12 @@ void bench_print(struct bench *bench, const struct line *line, struct timing t) 
 
 /* The best call: how well independent chains interleave is chance. */
 static struct timing measure_limit(const struct bench *bench, const struct limit *limit) {
-    double best = INFINITY, start = now(), last = start;
-    while (last - start < allowed(bench, WARM_UP + MEASURE)) {
+    double best = INFINITY, start = now(), call_start = start;
+    while (call_start - start < allowed(bench, WARM_UP + MEASURE)) {
         limit->run();
         double end = now();
-        best = fmin(best, end - last);
-        last = end;
+        best = fmin(best, end - call_start);
+        call_start = end;
     }
     return (struct timing){best, best};
 }

@@ -92,12 +92,12 @@ vit_status model_set_numbers(uint8_t **out, size_t *out_size, const uint8_t *byt
         return vit_fail(why, VIT_BAD_CONFIG, "__metadata__.vitrine: expected a config, got none");
     const char *text = (const char *)bytes + ST_LENGTH_BYTES;
     char *string = rewritten(&config, numbers, count);
-    char *text_out =
+    char *new_header =
         string ? spliced(text, length, config.text, config.text + config.size, string) : NULL;
-    if (text_out)
-        *out = join(out_size, text_out, bytes + ST_LENGTH_BYTES + length,
+    if (new_header)
+        *out = join(out_size, new_header, bytes + ST_LENGTH_BYTES + length,
                     size - ST_LENGTH_BYTES - length);
-    free(text_out);
+    free(new_header);
     free(string);
     return *out ? VIT_OK : vit_fail(why, VIT_NO_MEMORY, "no memory to write the config");
 }

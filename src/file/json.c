@@ -259,7 +259,7 @@ double json_number(const struct json *number) {
     const char *p = number->text, *end = p + number->size;
     bool negative = *p == '-';
     uint64_t digits = 0;
-    int exponent = 0, suffix = 0;
+    int exponent = 0, exponent_part = 0;
     bool fraction = false;
     for (p += negative; p < end && *p != 'e' && *p != 'E'; p++) {
         if (*p == '.') {
@@ -274,8 +274,8 @@ double json_number(const struct json *number) {
     if (p < end) {
         bool minus = *++p == '-';
         for (p += minus || *p == '+'; p < end; p++)
-            if (suffix < 10000) suffix = suffix * 10 + (*p - '0');
-        exponent += minus ? -suffix : suffix;
+            if (exponent_part < 10000) exponent_part = exponent_part * 10 + (*p - '0');
+        exponent += minus ? -exponent_part : exponent_part;
     }
     double value = (double)digits, power = 1, base = 10;
     for (unsigned e = (unsigned)(exponent < 0 ? -exponent : exponent); e && value != 0; e >>= 1) {
