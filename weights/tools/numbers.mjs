@@ -314,21 +314,21 @@ function writeMean(path, one, other) {
 export async function numbers({ command, words }) {
   const at = (name) => join(folder, name), recipe = join(weights, "numbers.recipe.json"), out = join(weights, "numbers.safetensors");
   const [start, first, second, mean, last] = ["start", "first", "second", "mean", "last"].map((name) => at(`${name}.safetensors`));
-  const train = async (run, init, model, log) => {
-    const { changes } = RUNS[run], changed = at(`${changes}.recipe.json`);
-    if (changes) writeFileSync(changed, JSON.stringify(finishing(jsonIn(recipe), jsonIn(join(weights, `numbers.${changes}.json`)), {})));
+  const train = async (run, init, model) => {
+    const { changes } = RUNS[run], own = changes ? at(`${changes}.recipe.json`) : recipe;
+    if (changes) writeFileSync(own, JSON.stringify(finishing(jsonIn(recipe), jsonIn(join(weights, `numbers.${changes}.json`)), {})));
     await drawTraining(at(`train-${run}`), RUNS[run]);
-    await command("train", "--data", at(`train-${run}`), "--recipe", changes ? changed : recipe, "--out", model, "--init", init, ...words);
-    copyFileSync(`${model}.log.tsv`, join(weights, `numbers.${log}.log.tsv`));
+    await command("train", "--data", at(`train-${run}`), "--recipe", own, "--out", model, "--init", init, ...words);
+    copyFileSync(`${model}.log.tsv`, join(weights, `numbers.${changes ?? "safetensors"}.log.tsv`));
   };
   mkdirSync(folder, { recursive: true });
   await drawTraining(at("few"), { pads: 2 * VALIDATION_ROWS, seed: 1 });
   await command("train", "--data", at("few"), "--recipe", recipe, "--out", at("few.safetensors"), "--epochs", "1", "--snapshots", "2", "--fresh");
   writeStart(start, at("few.safetensors.step-000000.safetensors"));
-  await train(0, start, first, "safetensors");
-  await train(1, first, second, "finish");
+  await train(0, start, first);
+  await train(1, first, second);
   writeMean(mean, first, second);
-  await train(2, mean, last, "last");
+  await train(2, mean, last);
   await drawMeasured("validation");
   const mixed = (what) => at(join("validation", `mixed-${what}-ubyte`));
   await command("calibrate", "--model", last, "--out", out, "--images", mixed("images-idx3"), "--labels", mixed("tokens-idx2"));
