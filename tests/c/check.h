@@ -73,17 +73,11 @@ void check_skipped(void);
         return;                                                                                    \
     } while (0)
 
-/* Under sanitizers a test may take fewer cases of a kind, and in wasm of those in which only the
- * kernels differ. The native build as released takes all of them. */
+/* Under sanitizers a test may take fewer cases of a kind. Released builds take all of them. */
 #ifdef __SANITIZE_ADDRESS__
 #define SANITIZED 1
 #else
 #define SANITIZED 0
-#endif
-#ifdef __wasm__
-#define FEWER 1
-#else
-#define FEWER SANITIZED
 #endif
 
 /* ---- Comparisons: each is false for NaN --------------------------------- */
