@@ -31,16 +31,16 @@ static inline double text_twin_position(const vit_text_config *c, size_t positio
     return sine ? sin(angle) : cos(angle);
 }
 
-/* y (S,D) = attention of rows q (S,D) to k, v (R,D); row i sees the first `past` + i; 0: all. */
+/* y (S,D) = attention of rows q (S,D) to k, v (R,D); if causal, row i sees the first i + 1. */
 static inline void text_twin_attend(double *y, double *map, const double *q, const double *k,
                                     const double *v, size_t S, size_t R, size_t D, size_t heads,
-                                    size_t past) {
+                                    bool causal) {
     size_t d = D / heads;
     memset(y, 0, S * D * sizeof *y);
     for (size_t h = 0; h < heads; h++)
         for (size_t i = 0; i < S; i++) {
             double *row = map + (h * S + i) * R;
-            size_t visible = past ? past + i : R;
+            size_t visible = causal ? i + 1 : R;
             for (size_t j = 0; j < visible; j++)
                 for (size_t e = h * d; e < h * d + d; e++)
                     row[j] += q[i * D + e] * k[j * D + e] / sqrt((double)d);
@@ -125,7 +125,7 @@ static inline struct text_twin text_twin_run(const struct twin *t, const uint32_
                 text_twin_rows(q, in, TENSOR("cross.q.weight"), TENSOR("cross.q.bias"), S, D, D);
                 text_twin_rows(k, image, w, b, T, D, E);
                 text_twin_rows(v, image, w + D * E, b + D, T, D, E);
-                text_twin_attend(mixed, r.cross + l * h * S * T, q, k, v, S, T, D, h, 0);
+                text_twin_attend(mixed, r.cross + l * h * S * T, q, k, v, S, T, D, h, false);
                 text_twin_rows(out, mixed, TENSOR("cross.proj.weight"), TENSOR("cross.proj.bias"),
                                S, D, D);
             })
