@@ -20,12 +20,12 @@ export function forPeers(model) {
   for (const [key, value] of Object.entries(supported)) {
     if (JSON.stringify(config[key] ?? value) !== JSON.stringify(value)) throw new Error(`no form of ${key} ${config[key]} to train`);
   }
-  const tensors = Object.fromEntries([...model.tensors].map(([name, tensor]) => [name, forPeer(name, tensor, config)]));
+  const tensors = Object.fromEntries([...model.tensors].map(([name, tensor]) => [name, tensorForPeers(name, tensor, config)]));
   const position = tensors.pos_embed ? undefined : withPositions(model).tensors.get("pos_embed");
   return { config, tensors, ...(position && { position }) };
 }
 
-function forPeer(name, { shape, data }, config) {
+function tensorForPeers(name, { shape, data }, config) {
   const [rows, ...rest] = shape, columns = rest.reduce((a, b) => a * b, 1);
   if (config.attention === "per_head" && name.includes(".attn.qkv.")) return byHead(data, columns, config);
   if (!decays(name)) return { shape, data };

@@ -22,8 +22,8 @@ static int example(const char *model, const char *image) {
     output[fread(output, 1, sizeof output - 1, pipe)] = '\0';
     while (fgetc(pipe) != EOF) continue;
     int status = pclose(pipe);
-    CHECK(!strstr(output, "Sanitizer"), "%s, %s: %s", model, image,
-          output); /* these exit with 1 too */
+    /* Sanitizers exit with 1, too. */
+    CHECK(!strstr(output, "Sanitizer"), "%s, %s: %s", model, image, output);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 

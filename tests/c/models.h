@@ -221,8 +221,9 @@ static inline size_t image_floats(const vit_config *c) {
 
 /* ---- Models ------------------------------------------------------------- */
 
-/* The tables that this build is for, best first; NULL past the last. In wasm those of its bases,
- * simd128 and scalar, follow: no module of this build links them, and their own builds test them. */
+/* The tables that this build is for, best first; NULL past the last. A wasm build for better tables
+ * also has those of simd128 and scalar, but its modules link none of them, and their builds test
+ * them. */
 static inline const struct vit_kernels *kernels_at(size_t index) {
     size_t count;
     const struct vit_kernels *const *all = vit_kernels_all(&count);

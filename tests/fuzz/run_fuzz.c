@@ -29,11 +29,11 @@ struct outputs {
     float *logits, *attention, *hidden, *tokens, *pooled; /* NULL: not requested */
 };
 
-/* A block of exactly this size, or NULL without an output. */
-static float *room(size_t count, bool has_output) {
-    float *x = has_output ? malloc(count * sizeof *x + (count == 0)) : NULL;
-    EXPECT(!has_output || x, "no memory");
-    for (size_t i = 0; has_output && i < count; i++) x[i] = NAN;
+/* A block of exactly this size, or NULL if it is not requested. */
+static float *room(size_t count, bool is_requested) {
+    float *x = is_requested ? malloc(count * sizeof *x + (count == 0)) : NULL;
+    EXPECT(!is_requested || x, "no memory");
+    for (size_t i = 0; is_requested && i < count; i++) x[i] = NAN;
     return x;
 }
 

@@ -268,13 +268,13 @@ class Stranger(nn.Module):
 class Attention(nn.Module):
     """Words of nobody's, and a mask in the file."""
 
-    def __init__(self, width, seen=None):
+    def __init__(self, width, memory_width=None):
         super().__init__()
         self.qry = nn.Linear(width, width, bias=False)
-        self.key, self.val = (nn.Linear(seen or width, width, bias=False) for _ in range(2))
+        self.key, self.val = (nn.Linear(memory_width or width, width, bias=False) for _ in range(2))
         self.out = nn.Linear(width, width)
         self.layer_norm = nn.LayerNorm(width)
-        if seen is None:
+        if memory_width is None:
             self.register_buffer("tril", torch.ones(POSITIONS, POSITIONS).tril())
 
     def forward(self, x, memory=None):
@@ -304,12 +304,12 @@ class Narrow(nn.Module):
         self.fin_output = nn.Sequential(nn.LayerNorm(WIDTH), nn.Linear(WIDTH, VOCABULARY, bias=False))
 
     def forward(self, images, ids):
-        seen = torch.cat([self.cls.expand(len(images), -1, -1), self.emb(images).flatten(2).transpose(1, 2)], 1) + self.pos.weight
+        image_tokens = torch.cat([self.cls.expand(len(images), -1, -1), self.emb(images).flatten(2).transpose(1, 2)], 1) + self.pos.weight
         for block in self.enc:
-            seen = block(seen)
+            image_tokens = block(image_tokens)
         x = self.emb_output(ids) + self.pos_output.weight[: ids.shape[1]]
         for block in self.dec:
-            x = block["cross_attn"](block["self_attn"](x), seen)
+            x = block["cross_attn"](block["self_attn"](x), image_tokens)
             x = x + block["mlp"](x)
         return self.fin_output(x)
 
@@ -328,11 +328,11 @@ class Bridged(Stranger):
         self.generator.weight = self.word_embed.weight
 
     def forward(self, images, ids):
-        seen = self.bridge(self.encoder(self.patches(images).flatten(2).transpose(1, 2) + self.pos_embed))
+        image_tokens = self.bridge(self.encoder(self.patches(images).flatten(2).transpose(1, 2) + self.pos_embed))
         n, half = ids.shape[1], WIDTH // 2
         angles = torch.arange(n, dtype=torch.float64)[:, None] * torch.exp(torch.arange(half) * -(math.log(10000) / (half - 1)))
         x = self.word_embed(ids) * math.sqrt(WIDTH) + torch.cat([angles.sin(), angles.cos()], 1)
-        return self.generator(self.decoder(x, seen, tgt_mask=torch.full((n, n), -math.inf).triu(1)))
+        return self.generator(self.decoder(x, image_tokens, tgt_mask=torch.full((n, n), -math.inf).triu(1)))
 
 
 STRANGERS = {"torch": Stranger, "narrow": Narrow, "bridged": Bridged}

@@ -48,9 +48,9 @@ test("each golden model runs by the small edition with the full one's bits, or l
   const small = [];
   for (const name of names) {
     const path = modelPath(name);
-    const model = await load(path, { wasm: wasmPath("simd128"), variant }).catch((error) => error);
-    const refused = model instanceof Error;
-    if (refused) assert.match(model.message, /^config: \w+: this model needs the full edition/, name);
+    const result = await load(path, { wasm: wasmPath("simd128"), variant }).catch((error) => error);
+    const refused = result instanceof Error;
+    if (refused) assert.match(result.message, /^config: \w+: this model needs the full edition/, name);
     else small.push(name);
     assert.deepEqual(await compiledFor(path), refused ? ["simd128", "full.simd128"] : ["simd128"], name);
     if (!refused) assert.ok((await bits(path, wasmPath("simd128"))).equals(await bits(path, wasmPath("full.simd128"))), name);

@@ -31,10 +31,10 @@ const images = validation?.slice(0, full ? 400 : 200) ?? [];
 const variant = "simd128";
 
 for (const model of ["digits", "digits-stem"]) {
-  const long = skip || (!full && "npm run test:full runs it");
+  const skipLong = skip || (!full && "npm run test:full runs it");
   const weights = bytesOf(model), rightBefore = () => rightBy(weights, images, { variant });
 
-  test(`${model}: five signs by eight examples each are read, and at most one digit in 200 is lost`, { skip: long }, async () => {
+  test(`${model}: five signs by eight examples each are read, and at most one digit in 200 is lost`, { skip: skipLong }, async () => {
     const before = await rightBefore();
     const { examples, testDrawings } = signsOf(rows, WRITER, [..."0123456789"]);
     const withImage = ({ label, strokes }) => ({ label, image: { strokes, width: 280, height: 280 } });
@@ -43,7 +43,7 @@ for (const model of ["digits", "digits-stem"]) {
     assert.ok(before - after < 0.0051, `${before} of the digits before, ${after} after`);
   });
 
-  test(`${model}: after three stars, later stars are read, other things are not known, and the digits stay`, { skip: model === "digits" ? skip : long }, async () => {
+  test(`${model}: after three stars, later stars are read, other things are not known, and the digits stay`, { skip: model === "digits" ? skip : skipLong }, async () => {
     const before = await rightBefore();
     const { signs, doubted, unknown, after } = await lesson(weights, signByThree("star"), images, { variant });
     assert.ok(signs >= 0.95 && doubted <= 0.05, `${signs} of the stars, ${doubted} in doubt`);
