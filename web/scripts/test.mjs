@@ -115,11 +115,11 @@ const stages = {
   }],
 };
 
-/** What is downloaded, and the stages that need it. All of it begins at once, beside what the first stages compute. */
-const packaged = ["node", "package", "page", "firefox", "webkit", "debug", "bundlers", "golden"];
+const packageStages = ["node", "package", "page", "firefox", "webkit", "debug", "bundlers", "golden"];
+/** What is downloaded, and the stages that need it. All downloads begin at once, beside what the first stages compute. */
 const downloads = [
-  [setup.npmPackages, ["lint", ...packaged]],
-  [setup.emscripten, ["wasm", "mutants", ...packaged]],
+  [setup.npmPackages, ["lint", ...packageStages]],
+  [setup.emscripten, ["wasm", "mutants", ...packageStages]],
   [setup.currentNode, ["mutants"]],
 ];
 
@@ -178,7 +178,7 @@ async function cTests(preset, full, env) {
 
 /**
  * Runs *.test.mjs by node --test, as many processes at a time as there are cores unless `together` says otherwise.
- * Each file has a process of its own, or all of them have so many `processes`.
+ * Each file has a process of its own, or the files share that many `processes`.
  */
 async function nodeTests(files, env = {}, { together = cores, processes } = {}) {
   if (files.length === 0) throw new Trouble("no *.test.mjs to run");
