@@ -103,13 +103,16 @@ function guardSilence(child, minutes) {
   };
 }
 
-/** Does `work` with each of the jobs, as many at a time as there are cores; resolves to the results, in the jobs' order. */
+/**
+ * Does `work` with each of the jobs, as many at a time as there are cores; resolves to the results, in the jobs' order.
+ * After a failure no other job begins.
+ */
 export async function onAllCores(jobs, work) {
   const left = [...jobs.entries()], results = [];
   const next = async () => {
     for (let job = left.shift(); job; job = left.shift()) results[job[0]] = await work(job[1]);
   };
-  await Promise.all(Array.from({ length: availableParallelism() }, next));
+  await Promise.all(Array.from({ length: availableParallelism() }, next)).finally(() => left.splice(0));
   return results;
 }
 
