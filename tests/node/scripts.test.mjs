@@ -2,7 +2,15 @@
 import assert from "node:assert/strict";
 import { availableParallelism } from "node:os";
 import { test } from "node:test";
-import { onAllCores } from "../../web/scripts/lib.mjs";
+import { onAllCores, select } from "../../web/scripts/lib.mjs";
+
+test("an option selects names in the list's order, all or the standard ones without a text, and refuses an unknown one", () => {
+  const all = ["a", "b", "c"];
+  assert.deepEqual(select("only", "c,a", all), ["a", "c"]);
+  assert.deepEqual(select("only", undefined, all), all);
+  assert.deepEqual([select("only", undefined, all, ["b"]), select("only", "c", all, ["b"])], [["b"], ["c"]]);
+  for (const text of ["a,d", ""]) assert.throws(() => select("only", text, all), /^Error: --only: expected some of a,b,c, got "d?"$/);
+});
 
 test("jobs share the cores, their results are in order, and after a failure no other job begins", async () => {
   const cores = availableParallelism(), jobs = Array.from({ length: 3 * cores }, (_, at) => at);

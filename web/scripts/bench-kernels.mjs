@@ -5,7 +5,7 @@ import { cpus } from "node:os";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import * as build from "./build.mjs";
-import { Trouble, isMain, main, root, run } from "./lib.mjs";
+import { Trouble, isMain, main, root, run, select } from "./lib.mjs";
 import * as setup from "./setup.mjs";
 
 const help = `node web/scripts/bench-kernels.mjs [OPTIONS]
@@ -59,16 +59,9 @@ function lines([file, ...args], onLine) {
   });
 }
 
-function select(text) {
-  const selection = text.split(",");
-  const unknown = selection.find((name) => !builds.includes(name));
-  if (unknown === undefined) return selection;
-  throw new Trouble(`--build: expected some of ${builds.join(",")}, got "${unknown}"`);
-}
-
 /** Runs the bench of every build in `options.build` and calls `print` with each line. */
 export async function kernels(options, print) {
-  const selection = select(options.build);
+  const selection = select("build", options.build, builds);
   const { output } = await run(options.node, ["-p", "process.version + ', V8 ' + process.versions.v8"]);
   for (const name of selection) {
     const where = name === "native" ? "native" : `${name}, Node ${output.trim()}`;

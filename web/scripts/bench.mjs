@@ -4,7 +4,7 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import * as build from "./build.mjs";
-import { Trouble, main, root, run } from "./lib.mjs";
+import { Trouble, main, root, run, select } from "./lib.mjs";
 import * as setup from "./setup.mjs";
 
 const DIGITS = join(root, "weights", "digits.safetensors");
@@ -64,15 +64,6 @@ const optionTypes = {
 
 const START_UPS = 10;
 const SLICE = 250; // milliseconds
-
-/** Those of `all` that the option names, in the order of `all`. */
-function select(option, text, all) {
-  if (text === undefined) return all;
-  const names = text.split(",");
-  const unknown = names.find((name) => !all.includes(name));
-  if (unknown === undefined) return all.filter((name) => names.includes(name));
-  throw new Trouble(`--${option}: expected some of ${all.join(",")}, got "${unknown}"`);
-}
 
 function positive(option, text) {
   if (text === undefined || /^[1-9]\d{0,3}$/.test(text)) return text && Number(text);

@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import { recipes } from "../../tests/ecosystem/recipes.mjs";
 import { lay, tryRecipe } from "../../tests/ecosystem/try.mjs";
 import * as build from "./build.mjs";
-import { Trouble, cacheFolder, isMain, main, root, run, say } from "./lib.mjs";
+import { cacheFolder, isMain, main, root, run, say, select } from "./lib.mjs";
 import * as setup from "./setup.mjs";
 
 const workFolder = join(cacheFolder, "ecosystem");
@@ -77,13 +77,6 @@ async function ownAnswer() {
   return classes[0];
 }
 
-function select(only) {
-  const names = only?.split(",") ?? Object.keys(recipes);
-  const unknown = names.find((name) => !Object.hasOwn(recipes, name));
-  if (unknown !== undefined) throw new Trouble(`--only: expected some of ${Object.keys(recipes)}, got "${unknown}"`);
-  return names;
-}
-
 async function openBrowser() {
   const executablePath = await setup.chromium();
   if (!executablePath) return;
@@ -118,6 +111,6 @@ if (isMain(import.meta)) {
   await main(async () => {
     const { values } = parseArgs({ options: { only: { type: "string" }, help: { type: "boolean" } } });
     if (values.help) return say(help);
-    await ecosystem(select(values.only));
+    await ecosystem(select("only", values.only, Object.keys(recipes)));
   });
 }

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import * as build from "./build.mjs";
-import { Trouble, isMain, main, onAllCores, root, run, say, timed, which } from "./lib.mjs";
+import { Trouble, isMain, main, onAllCores, root, run, say, select, timed, which } from "./lib.mjs";
 import * as setup from "./setup.mjs";
 
 const source = join(root, "tests", "fuzz");
@@ -282,9 +282,6 @@ if (isMain(import.meta)) {
     if (values.help) return say(help);
     const minutes = Number(values.minutes);
     if (!(minutes > 0)) throw new Trouble(`--minutes: expected a number above 0, got "${values.minutes}"`);
-    const selection = values.target?.split(",") ?? targets;
-    const unknown = selection.find((name) => !targets.includes(name));
-    if (unknown !== undefined) throw new Trouble(`--target: expected some of ${targets.join(",")}, got "${unknown}"`);
-    await fuzzAtLength(minutes, selection, values.keep);
+    await fuzzAtLength(minutes, select("target", values.target, targets), values.keep);
   });
 }

@@ -103,6 +103,15 @@ function guardSilence(child, minutes) {
   };
 }
 
+/** The names in an option's text, which must be some of `all`, in the order of `all`; without a text `standard`. */
+export function select(option, text, all, standard = all) {
+  if (text === undefined) return standard;
+  const names = text.split(",");
+  const unknown = names.find((name) => !all.includes(name));
+  if (unknown === undefined) return all.filter((name) => names.includes(name));
+  throw new Trouble(`--${option}: expected some of ${all.join(",")}, got "${unknown}"`);
+}
+
 /**
  * Does `work` with each of the jobs, as many at a time as there are cores; resolves to the results, in the jobs' order.
  * After a failure no other job begins.

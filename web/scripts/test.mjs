@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import * as build from "./build.mjs";
 import { changedFiles, stagesOf } from "./changed.mjs";
 import { ctest } from "./ctest.mjs";
-import { Trouble, main, root, run, say, timed } from "./lib.mjs";
+import { Trouble, main, root, run, say, select, timed } from "./lib.mjs";
 import { findMnist } from "./data.mjs";
 import * as fuzz from "./fuzz.mjs";
 import { lint } from "./lint.mjs";
@@ -232,16 +232,6 @@ async function check(command, args) {
   return { ...none, [code === 0 ? "passed" : "failed"]: 1 };
 }
 
-function select(only, full) {
-  if (only === undefined) return full ? names : everyday;
-  const selection = only.split(",");
-  const unknown = selection.find((name) => !names.includes(name));
-  if (unknown !== undefined) {
-    throw new Trouble(`--only: expected some of ${names.join(",")}, got "${unknown}"`);
-  }
-  return selection;
-}
-
 /** The stages of `--changed`, in order. */
 async function changedStages(since) {
   const files = await changedFiles(since);
@@ -290,7 +280,7 @@ await main(async () => {
   if (values.help) return say(help);
   if (positionals.length > (values.changed ? 1 : 0)) throw new Trouble(`expected options only, got "${positionals[0]}"; see npm test -- --help`);
   setup.node();
-  const selection = values.changed ? await changedStages(positionals[0]) : select(values.only, values.full);
+  const selection = values.changed ? await changedStages(positionals[0]) : select("only", values.only, names, values.full ? names : everyday);
   for (const [download, needed] of downloads) {
     if (needed.some((name) => selection.includes(name))) download().catch(() => {}); // a stage that awaits it fails
   }
