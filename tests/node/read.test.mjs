@@ -377,6 +377,7 @@ test("a stranger's decoder that is not computed here is refused with the reason,
     [renamed(/cross_attn.layer_norm/), /a decoder's block without three norms is not computed here$/],
     [renamed(/mlp\.0/, "mlp.4"), /a block of attention, an MLP of two \(no SwiGLU or norm\)/],
     [renamed(/emb_output.*|fin_output.1.*/), /a decoder without a table of tokens is not computed here/],
+    [(tensors) => [[/cross_attn.layer_norm/], [/^emb_output/, "wte"], [/^pos_output/, "wpe"], [/^fin_output/, "lm_head"]].forEach((change) => renamed(...change)(tensors)), /without three norms/],
   ]) {
     const weights = rewritten(modelBytes("readers/narrow"), change);
     const error = await load({ weights, config: { ...answers, decoder_norm: "pre" } }).catch((thrown) => thrown);

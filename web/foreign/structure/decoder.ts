@@ -20,7 +20,8 @@ export interface DecoderPart {
 }
 
 /** Words in names of what belongs to the text, and to the image. */
-const TEXT = /dec|tgt|target|text|word|tok|seq|cap|label|voc|out|wte|wpe|lm_/i, IMAGE = /enc(?!.*dec)|src|patch|im(g|age)|vis|pixel|cls/i;
+export const TEXT = /dec|tgt|target|text|word|tok|seq|cap|label|voc|out|wte|wpe|lm_/i;
+const IMAGE = /enc(?!.*dec)|src|patch|im(g|age)|vis|pixel|cls/i;
 
 /**
  * @param modules how the names of a block's two attentions begin: the text's, and the image's

@@ -8,7 +8,7 @@ import type { Tensor } from "../family.js";
 import type { Refusal } from "../refusal.js";
 import type { DecoderPart } from "./decoder.js";
 import { findStacks, isMatrix, isQkv, roleIn, type Stack } from "./blocks.js";
-import { byName, cut, refuse, signatures, uncomputed } from "./layers.js";
+import { byName, cut, type Living, refuse, signatures, uncomputed } from "./layers.js";
 import { badConfig, type Model } from "./model.js";
 import { type Matrix, moved } from "./numbers.js";
 import { isDecoder, isOfOthers, modulesOf, stackOf } from "./several.js";
@@ -22,21 +22,19 @@ export type Rare = Awaited<ReturnType<typeof rareOf>>;
 /** What structure.ts does with a file that is not usual. @param numbered the stacks whose blocks have numbers */
 export async function rareOf(numbered: readonly Stack[], tensors: readonly Tensor[], bundle: LoadDecoder) {
   const stacks = numbered.length > 0 ? numbered : otherStacks(tensors), [decoder, ...more] = stacks.filter(isDecoder);
-  const isOnly = decoder !== undefined && more.length === 0, modules = isOnly && modulesOf(decoder.blocks[0]!);
-  const reader = modules && stacks.length > 1 ? await bundle("decoder") : undefined;
+  const reader = decoder && more.length === 0 && stacks.length > 1 ? await bundle("decoder") : undefined;
   return {
     stacks, stackOf, finish, readNumbers, reordered,
     /** Tests whether a tensor belongs to another stack than the chosen one, or, if the caller wants no decoder, to texts. */
     isOfOthers: (stack: Stack, answers: Json) => {
       const isOther = isOfOthers(stacks, stack);
-      return (tensor: Tensor) => isOther(tensor) || (isOnly && answers.decoder === null && OF_TEXTS.test(tensor.name));
+      return (tensor: Tensor) => isOther(tensor) || (answers.decoder === null && reader?.TEXT.test(tensor.name));
     },
     /** The only decoder beside an encoder. */
-    decoderIn(encoder: Stack, ...rest: DropThree<Parameters<NonNullable<typeof reader>["readDecoder"]>>): DecoderPart | undefined {
-      const model = rest.at(-1) as Model;
-      if (!reader || !modules || decoder === encoder || model.config.decoder === null) return undefined;
+    decoderIn(encoder: Stack, heads: number | undefined, all: readonly Tensor[], outside: readonly Tensor[], living: Living, model: Model): DecoderPart | undefined {
+      if (!reader || model.config.decoder === null) return undefined;
       try {
-        return reader.readDecoder(decoder!, modules, encoder, ...rest);
+        return reader.readDecoder(decoder!, modulesOf(decoder!.blocks[0]!)!, encoder, heads, all, outside, living, model);
       } catch (error) {
         const refusal = error as Refusal;
         if (refusal.code === "bad_tensor") refusal.message = `config: decoder: set decoder to null to read the encoder alone: ${refusal.message}`;
@@ -45,10 +43,6 @@ export async function rareOf(numbered: readonly Stack[], tensors: readonly Tenso
     },
   };
 }
-
-type DropThree<All extends readonly unknown[]> = All extends readonly [unknown, unknown, unknown, ...infer Rest] ? Rest : never;
-
-const OF_TEXTS = /tgt|target|text|word|tok|seq|cap|voc|out/i;
 
 /** Stacks without numbers: parts told apart by words, or a single block. */
 function otherStacks(tensors: readonly Tensor[]): readonly Stack[] {
