@@ -6,11 +6,12 @@ import type { Json } from "../../base/json.js";
 import type { Mapping } from "../../config.js";
 import type { Tensor } from "../family.js";
 import type { Refusal } from "../refusal.js";
+import type { Block } from "./block.js";
 import type { DecoderPart } from "./decoder.js";
 import { findStacks, isMatrix, isQkv, roleIn, type Stack } from "./blocks.js";
 import { byName, cut, type Living, refuse, signatures, uncomputed } from "./layers.js";
 import { badConfig, type Model } from "./model.js";
-import { type Matrix, moved } from "./numbers.js";
+import { moved } from "./numbers.js";
 import { isDecoder, isOfOthers, modulesOf, stackOf } from "./several.js";
 import { readNumbers } from "./types.js";
 
@@ -64,21 +65,21 @@ function loneBlock(tensors: readonly Tensor[]): Stack["blocks"] | undefined {
   return undefined;
 }
 
-/**
- * Queries, keys and values in our order, and scaled.
- *
- * @param scale and order: their numbers among structure.ts's words
- */
-function reordered(qkv: Matrix, d: number, width: number, scale: number, order: number): Matrix {
-  const inner = qkv.rows / 3;
-  /** By what queries are multiplied, of which the core takes the root of d away again. */
-  const ofQueries = [1, Math.sqrt(d / width), Math.sqrt(d), Math.sqrt(d)][scale]!, ofValues = scale === 3 ? 1 / Math.sqrt(width) : 1;
-  /** The steps from part to part, from head to head, and in a head. */
-  const [part, head, step] = ([[inner, d, 1], [d, 3 * d, 1], [1, 3 * d, 3]] as const)[order]!;
-  return moved(qkv, qkv.columns, (values, row, column, length) => {
+/** The block with queries, keys and values in our order, and scaled. */
+function reordered(block: Block, d: number, width: number, model: Model): Block {
+  const { qkv, standard, fused } = block, inner = qkv.rows / 3;
+  /** What attention is divided by: by what queries are multiplied, of which the core takes the root of d away again, and values. */
+  const scales: Readonly<Record<string, readonly [number, number]>> = {
+    head: [1, 1], width: [Math.sqrt(d / width), 1], none: [Math.sqrt(d), 1], after_softmax: [Math.sqrt(d), 1 / Math.sqrt(width)],
+  };
+  /** How the rows of one matrix follow each other, in einops' words: the steps from part to part, from head to head, and in a head. */
+  const orders: Readonly<Record<string, readonly [number, number, number]>> = { "qkv h d": [inner, d, 1], "h qkv d": [d, 3 * d, 1], "h d qkv": [1, 3 * d, 3] };
+  const [ofQueries, ofValues] = scales[model.choose("attention_scale", Object.keys(scales), !standard)]!;
+  const [part, head, step] = orders[model.choose("qkv_order", Object.keys(orders), fused && !standard)]!;
+  return { ...block, qkv: moved(qkv, qkv.columns, (values, row, column, length) => {
     const which = Math.floor(row / inner), at = row % inner, j = at % d;
     return values[(which * part + ((at - j) / d) * head + j * step) * length + column]! * [ofQueries, 1, ofValues][which]!;
-  });
+  }) };
 }
 
 /** Changes a model's parameters as the caller says, and the config for them. */

@@ -35,8 +35,6 @@ const OWN = /^(attention_scale|batch|class_pos|decoder|early|fc_norm|head_act|ma
 const BLOCKS = ["x + f(norm(x))", "norm(x) + f(norm(x))", "x + norm(f(x))"];
 /** What only rare.js reads in a config. */
 const RARE = /"map"|m_order|v_order|n_scale/;
-/** What attention is divided by, and the order of the rows of one matrix for queries, keys and values; rare.ts does all but the first. */
-const SCALES = ["head", "width", "none", "after_softmax"], ORDERS = ["qkv h d", "h qkv d", "h d qkv"];
 const ACTIVATIONS = ["gelu", "relu", "gelu_tanh", "quick_gelu", "silu"];
 
 /** The tensors without buffers. @throws {Refusal} for another model. */
@@ -108,7 +106,9 @@ function structureOf(all: readonly Tensor[], tensors: readonly Tensor[], stacks:
   if (bare && model.ask("norm_bias", ["none", "rms"], `${signatures(bare)} is of a LayerNorm or RMSNorm`) === "rms") throw uncomputed("RMSNorm");
   const d = heads ? inner / (heads as number) : 0;
   if (!Number.isInteger(d)) throw badConfig("heads", `a divisor of ${inner}`, heads);
-  const scale = model.choose("attention_scale", SCALES, !first.standard), order = model.choose("qkv_order", ORDERS, first.fused && !first.standard);
+  // The usual values; rare.ts reads others.
+  if (!first.standard) model.assume("attention_scale", "head");
+  if (!first.standard && first.fused) model.assume("qkv_order", "qkv h d");
 
   // The parameters.
   const { rows, columns } = patches, { channels, patch_size } = grid, { norm, fc_norm, ...before } = norms, each = columns / channels;
@@ -119,7 +119,7 @@ function structureOf(all: readonly Tensor[], tensors: readonly Tensor[], stacks:
   model.putLayers({ ...before, "patch_embed.norm_in": normIn && moved(normIn, 1, (values, row) => values[placeOf(row)]!) });
   if (token) model.put("cls_token", [1, 1, width], [token], (read) => read(token));
   if (position && count) putPositions(model, position, width, count, prefix);
-  blocks.forEach((block, at) => putBlock(model, `blocks.${at}.`, { ...block, qkv: rare?.reordered(block.qkv, d, width, SCALES.indexOf(scale), ORDERS.indexOf(order)) ?? block.qkv }, width));
+  blocks.forEach((block, at) => putBlock(model, `blocks.${at}.`, rare?.reordered(block, d, width, model) ?? block, width));
   const isOpen = norm ? isDead(norm) : isBare;
   const finalNorm = isOpen ? model.ask("final_norm", [true, false], norm && untrained(norm)) : answers.final_norm;
   const final = finalNorm === false ? undefined : norm ?? (isOpen && finalNorm ? plainNorm(width) : undefined);
