@@ -1,7 +1,7 @@
 /** Reads a block: its attention, its MLP, its norms and its scales. */
 import type { Tensor } from "../family.js";
 import { apart, isVector, type Layer, layersOf, type Living, QKV, refuse, roleOf, signatures, sized, squeezed, take, takeAll, unused } from "./layers.js";
-import { constant, type Matrix, moved, product, rowsOf, stacked } from "./numbers.js";
+import { identity, type Matrix, moved, product, rowsOf, stacked } from "./numbers.js";
 
 interface Attention {
   readonly qkv: Matrix;
@@ -61,7 +61,6 @@ function readAttention(matrices: Layer[], width: number): Attention | undefined 
     const square = take(matrices, sized(width, width));
     if (square) list.push(square);
   }
-  lists.forEach((list) => list.sort((a, b) => a.path.localeCompare(b.path, "en", { numeric: true })));
   const count = q.length, shape = q[0]?.shape.join(), side = q[0]?.columns ?? width;
   const isEqual = lists.every((list) => list.length === count && list.every((layer) => layer.shape.join() === shape));
   if (!isEqual || (side !== width && side !== width / count) || (fused ? count > 1 || (count && q[0]!.rows !== width) : !count)) return undefined;
@@ -75,7 +74,7 @@ function readAttention(matrices: Layer[], width: number): Attention | undefined 
     (matrices.length % 2 ? take(matrices, sized(width, inner)) : undefined);
   if (!proj && inner !== width) return undefined;
   const second = fused && apart && matrices.length % 2 ? take(matrices, sized(width, width)) : undefined;
-  const out = proj ?? constant(width, width, (index) => Number(index % (width + 1) === 0));
+  const out = proj ?? identity(width);
   return {
     qkv, proj: second ? product(second, out) : out, heads: count > 1 ? count : undefined,
     standard: /in_proj/.test(fused?.path ?? ""), fused: !apart,

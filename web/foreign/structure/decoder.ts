@@ -6,9 +6,9 @@ import type { Json } from "../../base/json.js";
 import type { Tensor } from "../family.js";
 import { type Block, readBlock, widthOf } from "./block.js";
 import { type Part, type Stack, tensorsIn } from "./blocks.js";
-import { byName, isPosition, isVector, type Layer, layersOf, type Living, parent, roleOf, signatures, take, takeAll, uncomputed } from "./layers.js";
+import { byName, isPosition, isVector, type Layer, layersOf, type Living, parent, roleOf, signatures, sized, take, takeAll, uncomputed } from "./layers.js";
 import type { Model } from "./model.js";
-import { type Matrix, rowsOf, stacked } from "./numbers.js";
+import { identity, type Matrix, rowsOf, stacked } from "./numbers.js";
 
 export interface DecoderPart {
   /** Our keys, but for the caller's. */
@@ -119,17 +119,15 @@ function readDecoderBlock(block: Part, [, cross]: readonly [string, string], wid
 /** Attention to the image's tokens of `encoderWidth` numbers: queries, keys with values, what mixes the heads. */
 function readCross(part: Part, width: number, encoderWidth: number): readonly [q: Matrix, kv: Matrix, proj: Matrix] {
   const { layers, alone } = layersOf(part), matrices = layers.filter((layer) => !isVector(layer));
-  const sized = (rows: number, columns: number) => take(matrices, (one) => one.rows === rows && one.columns === columns);
   const bias = alone.find(([name]) => name.endsWith("in_proj_bias"))?.[1];
   const apartOf = ["q", "k", "v"].map((role, at) => alone.filter(([name]) => name.endsWith(`${role}_proj_weight`)).map(([, tensor]): Matrix => ({
     rows: width, columns: tensor.shape.at(-1)!, from: [[tensor], bias ? [bias] : []],
     make: (read, which) => (which ? bias ? read(bias).slice(at * width, (at + 1) * width) : new Float32Array(width) : read(tensor)),
   })));
-  const fused = sized(3 * width, width), pair = sized(2 * width, encoderWidth);
-  const lists = ["q", "k", "v"].map((role, at) => [...apartOf[at]!, ...takeAll(matrices, ({ path }) => roleOf(path) === role)
-    .sort((a, b) => a.path.localeCompare(b.path, "en", { numeric: true }))]);
+  const fused = take(matrices, sized(3 * width, width)), pair = take(matrices, sized(2 * width, encoderWidth));
+  const lists = ["q", "k", "v"].map((role, at) => [...apartOf[at]!, ...takeAll(matrices, ({ path }) => roleOf(path) === role)]);
   if (!fused) lists.forEach((list, at) => {
-    const square = list.length > 0 || (at > 0 && pair) ? undefined : sized(width, at ? encoderWidth : width);
+    const square = list.length > 0 || (at > 0 && pair) ? undefined : take(matrices, sized(width, at ? encoderWidth : width));
     if (square) list.push(square);
   });
   const [q, k, v] = lists as [Matrix[], Matrix[], Matrix[]], kv = pair ?? (k.length > 0 && stacked([...k, ...v]));
@@ -140,12 +138,6 @@ function readCross(part: Part, width: number, encoderWidth: number): readonly [q
   }
   return [...made, proj];
 }
-
-/** What stands for a layer that mixes the heads where there is none. */
-const identity = (width: number): Matrix => ({
-  rows: width, columns: width, from: [[], []],
-  make: (_read, which) => Float32Array.from({ length: which ? width : width * width }, (_, index) => Number(!which && index % (width + 1) === 0)),
-});
 
 function putDecoderBlock(model: Model, name: string, { own, cross: [q, kv, proj], norm }: DecoderBlock): void {
   model.putLayers({

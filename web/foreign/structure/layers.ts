@@ -79,8 +79,9 @@ export function take(layers: Layer[], test: (layer: Layer) => boolean): Layer | 
   return at < 0 ? undefined : layers.splice(at, 1)[0];
 }
 
+/** Takes layers out of a list. They are sorted by path, head.2 before head.10. */
 export function takeAll(layers: Layer[], test: (layer: Layer) => boolean): Layer[] {
-  const all = layers.filter(test);
+  const all = layers.filter(test).sort((a, b) => a.path.localeCompare(b.path, "en", { numeric: true }));
   all.forEach((layer) => layers.splice(layers.indexOf(layer), 1));
   return all;
 }

@@ -21,6 +21,9 @@ export const constant = (rows: number, columns: number, value = (_index: number)
   make: (_read, which) => Float32Array.from({ length: which ? rows : rows * columns }, (_, index) => (which ? 0 : value(index))),
 });
 
+/** What stands for a layer that mixes the heads where there is none. */
+export const identity = (width: number) => constant(width, width, (index) => Number(index % (width + 1) === 0));
+
 /** The rows of matrices of one shape, one after the other. */
 export const stacked = (all: readonly Matrix[]): Matrix => ({
   ...all[0]!,
