@@ -35,14 +35,15 @@ export function readDecoder(
   const { blocks } = stack, width = widthOf(blocks[0]!), encoderWidth = widthOf(encoder.blocks[0]!), used = new Set(tensorsIn(blocks));
   const { layers, alone } = layersOf(byName(outside.filter((tensor) => !used.has(tensor))));
   const [mine, theirs] = [stack, encoder].map(({ name }) => name.split(/[._]/)) as [string[], string[]];
-  const own = mine.slice(0, mine.findIndex((word, at) => word !== theirs[at]) + 1).join();
+  /** The stack's name up to the first word that differs from the encoder's. */
+  const own = mine.slice(0, mine.findIndex((word, at) => word !== theirs[at]) + 1);
   /** Files of safetensors are sorted, so their order says nothing. */
   const hasOrder = all.some(({ name }, at) => at > 0 && name < all[at - 1]!.name);
   const follows = (tensor: Tensor, { blocks: [block] }: Stack) => hasOrder && all.indexOf(tensor) > all.indexOf(block!.values().next().value!);
   const first = ({ from }: Layer) => from[0]![0]!;
   /** How likely a tensor outside the stacks is the decoder's. */
   const likeness = (tensor: Tensor) => {
-    const { name, shape } = tensor, isOwn = name.split(/[._]/).slice(0, own.split(",").length).join() === own;
+    const { name, shape } = tensor, isOwn = own.length > 0 && name.split(/[._]/, own.length).join() === own.join();
     return (isOwn ? 8 : 0) + (TEXT.test(name) ? 2 : 0) - (IMAGE.test(name) && !isOwn ? 8 : 0) + Number(follows(tensor, encoder)) + 2 * Number(follows(tensor, stack)) +
       (shape.at(-1) !== encoderWidth ? 8 : 0);
   };
@@ -53,21 +54,20 @@ export function readDecoder(
     return layer;
   };
   const isAlone = ({ from }: Layer) => from[1]!.length === 0;
-  const tables = layers.filter((layer) => !isVector(layer) && layer.shape.length === 2 && layer.columns === width && !isPosition(layer.path));
-  const lone = tables.filter(isAlone), embeddings = lone.filter(({ path }) => /emb|wte|tok|lut|lookup/.test(path));
+  const matrices = layers.filter((layer) => !isVector(layer) && layer.shape.length === 2 && !isPosition(layer.path)), ofWidth = matrices.filter(({ columns }) => columns === width);
+  const lone = ofWidth.filter(isAlone), embeddings = lone.filter(({ path }) => /emb|wte|tok|lut|lookup/.test(path));
   const embed = use(likeliest(embeddings.length > 0 ? embeddings : lone, first, -4));
   if (!embed) throw uncomputed("a decoder without a table of tokens");
-  const rest = tables.filter((layer) => layer !== embed);
-  const head = use(likeliest(rest.filter(({ rows }) => rows === embed.rows), first, -4));
+  const head = use(likeliest(ofWidth.filter((layer) => layer !== embed && layer.rows === embed.rows), first, -4));
   const positions = [...layers.filter((layer) => isAlone(layer) && isPosition(layer.path)).map(first), ...alone.map(([, tensor]) => tensor).filter(({ name }) => isPosition(name))]
     .filter((tensor) => tensor.shape.at(-1) === width);
   const isGrid = (tensor: Tensor) => [0, 1].some((prefix) => Number.isInteger(Math.sqrt(tensor.count / width - prefix)));
-  const table = likeliest(positions, (tensor) => tensor, positions.length > 1 ? -9 : 2);
-  const places = positions.length > 1 && likeness(table!) < 2 ? positions.find((tensor) => !isGrid(tensor)) ?? table : table;
-  if (places) used.add(places);
-  const isBridge = (layer: Layer) => layer !== head && layer.rows === width && (encoderWidth !== width || /enc.*dec|bridge|mem/i.test(layer.path) ||
+  const likely = likeliest(positions, (tensor) => tensor, positions.length > 1 ? -9 : 2);
+  const table = positions.length > 1 && likeness(likely!) < 2 ? positions.find((tensor) => !isGrid(tensor)) ?? likely : likely;
+  if (table) used.add(table);
+  const isBridge = (layer: Layer) => layer !== embed && layer !== head && layer.rows === width && layer.columns === encoderWidth && (encoderWidth !== width || /enc.*dec|bridge|mem/i.test(layer.path) ||
     (follows(first(layer), encoder) && !follows(first(layer), stack) && likeness(first(layer)) > -4));
-  const bridge = use(layers.find((layer) => !isVector(layer) && layer.shape.length === 2 && layer.columns === encoderWidth && layer !== embed && !isPosition(layer.path) && isBridge(layer)));
+  const bridge = use(matrices.find(isBridge));
   const norms = layers.filter((layer) => isVector(layer) && layer.count === width && (likeness(first(layer)) > 2 || (head && parent(layer) && parent(layer) === parent(head))));
   const after = norms.find((layer) => bridge && parent(layer) && parent(layer) === parent(bridge));
   const embedNorm = norms.find(({ path }) => /emb/.test(path)), [norm, ...more] = norms.filter((layer) => layer !== embedNorm).map(use);
@@ -77,19 +77,19 @@ export function readDecoder(
   const answers = (model.config.decoder ?? {}) as Json;
   const decoderBlocks = blocks.map((block) => readDecoderBlock(block, modules, width, encoderWidth, living, bridge !== undefined));
   const place = answers.norm ?? model.ask("decoder_norm", ["pre", "post"]);
-  const position = places ? "learned" : answers.position ?? model.ask("decoder_position", ["sincos1d", "sincos_halves"], "the file has none; sincos_halves has all sines first");
+  const position = table ? "learned" : answers.position ?? model.ask("decoder_position", ["sincos1d", "sincos_halves"], "the file has none; sincos_halves has all sines first");
   const guesses: Json = {
-    heads: decoderBlocks[0]!.own.heads ?? model.config.heads ?? heads, activation: model.config.activation, embedding_scale: 1, norm_eps: 1e-5, ...!places && { max_tokens: 256 },
+    heads: decoderBlocks[0]!.own.heads ?? model.config.heads ?? heads, activation: model.config.activation, embedding_scale: 1, norm_eps: 1e-5, ...!table && { max_tokens: 256 },
   };
   const guessed = Object.entries(guesses).map(([key, value]) => [key, answers[key] ?? model.assume(`decoder_${key}`, value)] as const);
   const put = () => {
     model.put("decoder.token_embed.weight", [embed.rows, width], embed.from[0]!, (read) => embed.make(read, 0));
-    if (places) model.put("decoder.pos_embed", [1, places.count / width, width], [places], (values) => values(places));
+    if (table) model.put("decoder.pos_embed", [1, table.count / width, width], [table], (values) => values(table));
     decoderBlocks.forEach((block, at) => putDecoderBlock(model, `decoder.blocks.${at}.`, block));
     model.putLayers({ norm, embed_norm: embedNorm, head, encoder_proj: bridge }, "decoder.");
   };
   const config = {
-    depth: blocks.length, width, mlp_width: decoderBlocks[0]!.own.fc1!.rows, vocabulary: embed.rows, ...places && { max_tokens: places.count / width },
+    depth: blocks.length, width, mlp_width: decoderBlocks[0]!.own.fc1!.rows, vocabulary: embed.rows, ...table && { max_tokens: table.count / width },
     position, norm: place, final_norm: norm !== undefined, embedding_norm: embedNorm !== undefined, encoder_proj: bridge !== undefined, ...Object.fromEntries(guessed), tied_head: !head,
     head_bias: head !== undefined, ...answers,
   };
