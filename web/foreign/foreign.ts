@@ -10,7 +10,7 @@ import { asTimms, Checkpoint, findFamily, type Foreign, type Header, noFamily, t
 import type { DecoderSource } from "./decoders.js";
 import type { Family } from "./family.js";
 import { Refusal } from "./refusal.js";
-import type { Bytes, Later } from "./structure/structure.js";
+import type { Bytes, RareBundles } from "./structure/structure.js";
 import { mapOf } from "./map.js";
 import { ofOpenClip } from "./open-clip.js";
 import { withPositions } from "./positions.js";
@@ -133,7 +133,7 @@ function openAnswered(header: Header, { decoder: source, ...overrides }: Json, i
 
 type Decoders = typeof import("./decoders.js");
 
-interface Bundles extends Later {
+interface Bundles extends RareBundles {
   readonly structure: typeof import("./structure/structure.js");
   readonly decoders: Decoders;
 }

@@ -34,10 +34,10 @@ const OWN = /^(attention_scale|batch|class_pos|decoder|early|fc_norm|head_act|ma
 /** What pre may stand for. The core computes the first, and rare.ts makes a post-norm model of the second. */
 const BLOCKS = ["x + f(norm(x))", "norm(x) + f(norm(x))", "x + norm(f(x))"];
 /** What only rare.js reads in a config. */
-const RARE = /"map"|m_order|v_order|n_scale/;
+const RARE = /"(map|norm_order|qkv_order|attention_scale)"/;
 const ACTIVATIONS = ["gelu", "relu", "gelu_tanh", "quick_gelu", "silu"];
 
-/** The tensors without buffers. @throws {Refusal} for another model. */
+/** The tensors without buffers, such as the mask of four dimensions that GPT-2's code calls bias. @throws {Refusal} for another model. */
 function weightsIn(all: readonly Tensor[]): readonly Tensor[] {
   if (all.length > MOST_TENSORS) throw refuse(`expected at most ${MOST_TENSORS} tensors, got ${all.length}`);
   const other = all.find(({ name }) => OTHER.test(name));
@@ -183,15 +183,15 @@ interface Rewritten extends Omit<Structured, "parameters"> {
 }
 
 /** A part of foreign.ts. */
-type LoadRare = <Name extends keyof Later>(name: Name) => Promise<Later[Name]>;
+type LoadBundle = <Name extends keyof RareBundles>(name: Name) => Promise<RareBundles[Name]>;
 
-export interface Later {
+export interface RareBundles {
   readonly rare: typeof import("./rare.js");
   readonly decoder: typeof import("./decoder.js");
 }
 
 /** Reads the whole file. */
-export async function openStructure(tensors: readonly Tensor[], header: Header, answers: Json, file: Bytes, bundle: LoadRare): Promise<Rewritten> {
+export async function openStructure(tensors: readonly Tensor[], header: Header, answers: Json, file: Bytes, bundle: LoadBundle): Promise<Rewritten> {
   const table = byName(tensors);
   const all = Object.keys(header.tensors!).map((name) => table.get(name)!), weights = weightsIn(all);
   const numbered = findStacks(weights, /\d+(?=\.)/g, 1);
