@@ -182,11 +182,11 @@ export class Checkpoint implements Tensors {
 }
 
 function numbered(tensors: readonly Tensor[], prefix: string): ReadonlyMap<string, Tensor> {
-  const byNumber = new Map<string, Tensor>();
+  const byPattern = new Map<string, Tensor>();
   for (const tensor of tensors.filter(({ name }) => name.startsWith(prefix))) {
-    byNumber.set(tensor.name.slice(prefix.length).replace(/\d+/, "#"), tensor);
+    byPattern.set(tensor.name.slice(prefix.length).replace(/\d+/, "#"), tensor);
   }
-  return byNumber;
+  return byPattern;
 }
 
 /** Matches names that begin with one of the lines after a prefix; a line with a ^ only after a prefix shorter than the first. */
