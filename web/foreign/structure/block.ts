@@ -41,6 +41,7 @@ export function readBlock(part: ReadonlyMap<string, Tensor>, width: number, livi
   const mlp = living(matrices, matrices.length % 2 ? 0 : 2);
   const [fc1, fc2] = mlp[0]?.columns === width ? mlp : mlp.reverse();
   const isMlp = fc1 && fc2 ? fc1.columns === width && fc2.rows === width && fc2.columns === fc1.rows : !fc1;
+  /** Whether a norm ends the MLP's Sequential, and so is not one around it. */
   const isInside = norms.some(({ path }) => path.slice(0, -1) === fc2?.path.slice(0, -1) && path > fc2.path);
   if (!attention || !isMlp || isInside || mlp.length > 2 || scales.length % 2 || norms.length > 2 || norms.some(({ count }) => count !== width)) throw refuse(
     `expected a block of attention, an MLP of two (no SwiGLU or norm), a norm or two, perhaps two scales; got ${signatures(...part.values())}`,

@@ -120,12 +120,16 @@ function readDecoderBlock(block: Part, [, cross]: readonly [string, string], wid
 function readCross(part: Part, width: number, encoderWidth: number): readonly [q: Matrix, kv: Matrix, proj: Matrix] {
   const { layers, alone } = layersOf(part), matrices = layers.filter((layer) => !isVector(layer));
   const bias = alone.find(([name]) => name.endsWith("in_proj_bias"))?.[1];
-  const apartOf = ["q", "k", "v"].map((role, at) => alone.filter(([name]) => name.endsWith(`${role}_proj_weight`)).map(([, tensor]): Matrix => ({
+  /** nn.MultiheadAttention saves three weights and one bias where keys have a width of their own. */
+  const projection = (tensor: Tensor, at: number): Matrix => ({
     rows: width, columns: tensor.shape.at(-1)!, from: [[tensor], bias ? [bias] : []],
     make: (read, which) => (which ? bias ? read(bias).slice(at * width, (at + 1) * width) : new Float32Array(width) : read(tensor)),
-  })));
+  });
   const fused = take(matrices, sized(3 * width, width)), pair = take(matrices, sized(2 * width, encoderWidth));
-  const lists = ["q", "k", "v"].map((role, at) => [...apartOf[at]!, ...takeAll(matrices, ({ path }) => roleOf(path) === role)]);
+  const lists = ["q", "k", "v"].map((role, at) => [
+    ...alone.filter(([name]) => name.endsWith(`${role}_proj_weight`)).map(([, tensor]) => projection(tensor, at)),
+    ...takeAll(matrices, ({ path }) => roleOf(path) === role),
+  ]);
   if (!fused) lists.forEach((list, at) => {
     const square = list.length > 0 || (at > 0 && pair) ? undefined : take(matrices, sized(width, at ? encoderWidth : width));
     if (square) list.push(square);
