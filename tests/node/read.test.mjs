@@ -365,6 +365,24 @@ for (const [name, [answers, cross, own]] of Object.entries(STRANGERS)) {
   });
 }
 
+test("a cross-attention that torch.nn saves as three weights and one bias gives the same logits", async () => {
+  const { images, ids, logits } = golden("torch"), [answers] = STRANGERS.torch;
+  const weights = rewritten(modelBytes("readers/torch"), (tensors) => {
+    for (const name of Object.keys(tensors).filter((name) => name.endsWith("multihead_attn.in_proj_weight"))) {
+      const { dtype, shape: [rows, columns], data } = tensors[name], size = data.length / 3;
+      ["q", "k", "v"].forEach((role, at) => {
+        tensors[name.replace("in_proj", `${role}_proj`)] = { dtype, shape: [rows / 3, columns], data: data.subarray(at * size, (at + 1) * size) };
+      });
+      delete tensors[name];
+    }
+  });
+  const vit = await load({ weights, config: { heads: 2, image_size: [8, 12], ...answers, decoder: { start: 2, end: 3, padding: 1 } } }, { variant });
+  for (const index of [0, 1]) {
+    const got = await vit.read(Float32Array.from(part(images, index)), { force: part(ids, index) });
+    assert.ok(farthest(got.logits, part(logits, index)) <= NEAR, `image ${index}`);
+  }
+});
+
 test("a stranger's decoder that is not computed here is refused with the reason, and decoder: null reads the encoder alone", async () => {
   const answers = { heads: 2, image_size: [8, 12], norm: "post", activation: "gelu", pool: "class", final_norm: false };
   const renamed = (pattern, other) => (tensors) => {
