@@ -255,6 +255,8 @@ describe("a failure of the line", { skip }, () => {
       await page.click(again);
       await page.locator("#own-pixels option").first().waitFor({ state: "attached" });
       assert.equal(await page.locator("#own-retry").count(), 0);
+      await random(page);
+      await photoTime(page);
       await close();
     }
   });
