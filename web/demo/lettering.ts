@@ -8,7 +8,7 @@ interface Type {
   lines: number; // at most
 }
 
-export interface Lines {
+interface Lines {
   lines: string[];
   font: string;
   width: number;

@@ -3,8 +3,8 @@ import type { Placement } from "vitrine";
 import { ofStroke, type Stroke } from "./ink.ts";
 
 /** What the ink is there: two lines meet, a stroke ends, it turns sharply, it bends, it runs straight; any of these, in a photo; or no ink. */
-export type InkFeature = "crossing" | "end" | "turn" | "bend" | "line" | "ink" | "gap";
-export type Position =
+type InkFeature = "crossing" | "end" | "turn" | "bend" | "line" | "ink" | "gap";
+type Position =
   | "topLeft" | "top" | "topRight" | "left" | "middle" | "right" | "bottomLeft" | "bottom" | "bottomRight";
 export interface Hotspot {
   kind: InkFeature;
@@ -12,7 +12,7 @@ export interface Hotspot {
 }
 
 /** The model's image of a photo. */
-export interface ModelImage {
+interface ModelImage {
   values: Float32Array;
   rows: number;
   cols: number;

@@ -23,7 +23,7 @@ export interface LoadRequest {
 }
 
 /** `similarity` compares the patches' vectors; the other maps show attention. */
-export type OwnView = Omit<View, "map"> & { map: MapKind | "similarity" };
+type OwnView = Omit<View, "map"> & { map: MapKind | "similarity" };
 
 /** The page's second tab. Layers and heads count from 0. */
 export interface OwnState extends Store<Reading, LoadRequest> {

@@ -12,7 +12,7 @@ import { paperOf, patchIn } from "./tokens.ts";
 import { largest } from "./vectors.ts";
 
 /** Numbers of both signs, from -top to top. */
-export interface Signed {
+interface Signed {
   readonly signed: number;
 }
 
@@ -32,7 +32,7 @@ export interface Values {
   hidden?(row: number, column: number): boolean;
 }
 
-export interface GridOptions {
+interface GridOptions {
   label: string;
   /** What a row or a column stands for: those of the patches without it. */
   rowName?(row: number): string;

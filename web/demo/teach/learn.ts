@@ -8,7 +8,7 @@ import { threadsToTrain } from "../threads.ts";
 import { packExamples, unpackExamples } from "./text.ts";
 import type { Shelf } from "./shelf.ts";
 
-export interface Learning {
+interface Learning {
   signal: AbortSignal;
   /** `steps`: of the whole lesson. */
   onStep(at: Step, step: number, steps: number): void;

@@ -15,7 +15,7 @@ export interface Progress {
   secondsLeft: number;
 }
 
-export interface LessonView {
+interface LessonView {
   drawings: readonly Stroke[][];
   inked: boolean; // whether the pad has another one
   labels: readonly string[]; // what the model knows already

@@ -18,7 +18,7 @@ const FOOT = 24; // room for the words below
 const LEAST_LABEL = 20; // a band must be this high, and as wide as LEAST_WIDTH, to hold its label
 const LEAST_WIDTH = 10;
 
-export interface StripView {
+interface StripView {
   samples: readonly Sample[];
   labels: readonly string[];
   length: number;

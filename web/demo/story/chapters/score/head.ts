@@ -4,7 +4,7 @@ import type { Scene } from "../../scene.ts";
 import { biasOf, dot, rowOf } from "../../vectors.ts";
 
 /** One query and what it meets in a head. T tokens, d is the head's width. */
-export interface HeadNumbers {
+interface HeadNumbers {
   query: Float64Array; // (d)
   keys: Float64Array; // (T,d)
   values: Float64Array; // (T,d)
