@@ -133,7 +133,7 @@ describe("a model that is not sure", { skip }, () => {
 });
 
 /** Waits until the example has written itself: a few frames leave it as it is. */
-const exampleEnd = (page) => page.waitForFunction(() => {
+const waitForExample = (page) => page.waitForFunction(() => {
   const { now, last = "", count = 0 } = { now: document.getElementById("pad").toDataURL(), ...globalThis.example };
   globalThis.example = { last: now, count: now === last ? count + 1 : 0 };
   return count > 5;
@@ -282,7 +282,7 @@ describe("the choice of a model", { skip }, () => {
     });
     await page.selectOption("#model", "myvit");
     await page.locator("#retry").waitFor();
-    await exampleEnd(page);
+    await waitForExample(page);
     assert.ok(await page.locator("#retry").isVisible());
     await ink(page, DIGITS[1]);
     await ready(page);

@@ -17,7 +17,7 @@ async function random(page) {
   await page.locator("#own-pixels option").first().waitFor({ state: "attached" });
   await page.click("#own-random");
 }
-const photoTime = (page) => page.locator("#own-facts", { hasText: "ms a photo" }).waitFor();
+const waitForPhoto = (page) => page.locator("#own-facts", { hasText: "ms a photo" }).waitFor();
 
 describe("a page that was loaded once", { skip }, () => {
   const here = withBrowser({ at: AT });
@@ -33,7 +33,7 @@ describe("a page that was loaded once", { skip }, () => {
     const opensOwn = async () => {
       await page.click("#tab-own");
       await random(page);
-      await photoTime(page);
+      await waitForPhoto(page);
     };
     here.host.rule = () => DOWN;
     await reads("1"); // in the page's first load
@@ -96,7 +96,7 @@ describe("a page on a static host", { skip }, () => {
     await page.waitForFunction(() => crossOriginIsolated);
     assert.ok(await page.locator("#own").isVisible());
     await random(page);
-    await photoTime(page);
+    await waitForPhoto(page);
     const cores = await page.evaluate(() => navigator.hardwareConcurrency);
     if (cores > 1) assert.match(await page.locator("#own-facts").textContent(), /\d threads\)/);
     await page.click("#tab-draw");
@@ -176,7 +176,7 @@ describe("a newer build of the page", { skip }, () => {
       const { installing, waiting, active } = await navigator.serviceWorker.getRegistration();
       return !installing && !waiting && active?.state === "activated";
     });
-  const cacheCount = (page, count) => until(page, async (count) => (await caches.keys()).length === count, count);
+  const waitForCaches = (page, count) => until(page, async (count) => (await caches.keys()).length === count, count);
 
   test("a newer build replaces the older one in the store, but not while a page of the older one is open", async () => {
     const { page: old } = await browser.visit({ address: host.address, stores: true });
@@ -187,7 +187,7 @@ describe("a newer build of the page", { skip }, () => {
     await now.emulateMedia({ reducedMotion: "reduce" });
     await now.goto(host.address);
     await ready(now);
-    await cacheCount(now, 2);
+    await waitForCaches(now, 2);
     await active(now);
     await now.reload();
     await ready(now);
@@ -195,11 +195,11 @@ describe("a newer build of the page", { skip }, () => {
     await old.evaluate(() => sessionStorage.setItem("vitrine-isolating", "yes")); // no reload
     await old.click("#tab-own");
     await random(old);
-    await photoTime(old);
+    await waitForPhoto(old);
     await old.close();
     await now.reload();
     await ready(now);
-    await cacheCount(now, 1);
+    await waitForCaches(now, 1);
     assert.ok(!(await builds(now)).includes(before));
     host.rule = () => DOWN;
     await now.reload();
@@ -256,7 +256,7 @@ describe("a failure of the line", { skip }, () => {
       await page.locator("#own-pixels option").first().waitFor({ state: "attached" });
       assert.equal(await page.locator("#own-retry").count(), 0);
       await random(page);
-      await photoTime(page);
+      await waitForPhoto(page);
       await close();
     }
   });

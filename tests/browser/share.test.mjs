@@ -32,9 +32,9 @@ describe("sharing and saving", { skip }, () => {
     await page.locator("#status", { hasText: /^Link copied/ }).waitFor();
   });
 
-  let any; // the page of tests that need none of their own
+  let sharedPage; // the page of tests that need none of their own
   before(async () => {
-    any = (await visit({ closer: true })).page;
+    sharedPage = (await visit({ closer: true })).page;
   });
 
   test("a shared link shows the same drawing to another visitor, who may undo it", async () => {
@@ -324,7 +324,7 @@ describe("sharing and saving", { skip }, () => {
   });
 
   test("the code that the page shows gives the page's answer in Node", async () => {
-    const page = any;
+    const page = sharedPage;
     await ink(page, DIGITS[3]);
     const { label, p } = await prediction(page);
     await page.click("#code");
@@ -398,7 +398,7 @@ describe("sharing and saving", { skip }, () => {
   });
 
   test("the buttons Share, Picture and Code are visible and Tab reaches them: narrow, dark, in forced colours", async () => {
-    const page = any;
+    const page = sharedPage;
     await page.click("#clear");
     await ink(page, DIGITS[4]);
     for (const { viewport = { width: 1200, height: 900 }, ...media } of [
@@ -434,7 +434,7 @@ describe("sharing and saving", { skip }, () => {
   });
 
   test("the footer names the paper, the package and the licence with its text", async () => {
-    const page = any;
+    const page = sharedPage;
     assert.equal(await page.locator("body > footer a").first().getAttribute("href"), "https://arxiv.org/abs/2010.11929");
     assert.match(await page.locator("body > footer").textContent(), /npm install vitrine/);
     await page.locator("footer summary").click();
@@ -443,7 +443,7 @@ describe("sharing and saving", { skip }, () => {
   });
 
   test("a link to the page has a preview: title, words, and where the page's address is known a picture", async () => {
-    const page = any;
+    const page = sharedPage;
     const content = (name) => page.locator(`meta[property="${name}"], meta[name="${name}"]`).getAttribute("content");
     assert.equal(await content("og:title"), await page.title());
     assert.equal(await content("og:description"), await content("description"));
@@ -480,7 +480,7 @@ describe("sharing and saving", { skip }, () => {
   });
 
   test("the code for a page is a whole page, which draws the strokes and gives the pad's answer", async () => {
-    const page = any; // it leaves the page, so it is the last
+    const page = sharedPage; // it leaves the page, so it is the last
     await page.emulateMedia({ colorScheme: "light", forcedColors: "none" });
     await page.click("#clear");
     const strokes = [...DIGITS[4], [[20, 90]]]; // with a dot

@@ -16,7 +16,7 @@ import { choose, inPhase, needsMnist, press, recipe, STATUS, visitLive } from ".
 const { sourceOf } = await importTypescript("web/demo/story/chapters/learning/live/own.ts");
 
 /** 28×28 pixels: class 0 is a bar that stands, class 1 one that lies, class 2 a square. */
-const shapeOf = (label, at) => Uint8Array.from({ length: 784 }, (_, i) => {
+const pixelsOf = (label, at) => Uint8Array.from({ length: 784 }, (_, i) => {
   const [x, y] = [i % 28, Math.floor(i / 28)].map((value) => Math.abs(value - 14 - (at % 5) + 2));
   const inside = [x < 3 && y < 10, x < 10 && y < 3, x < 7 && y < 7][label];
   return inside ? 255 - at : at;
@@ -67,7 +67,7 @@ describe("one's own images", needsMnist, () => {
     const names = ["lying", "square", "standing"], order = [1, 2, 0], pixels = [], labels = [];
     for (const [label, name] of names.entries()) {
       for (let at = 0; at < EACH; at++) {
-        pixels.push(shapeOf(order[label], at));
+        pixels.push(pixelsOf(order[label], at));
         labels.push(label);
         write(`signs/${name}/${String(at).padStart(2, "0")}.png`, await png(pixels.at(-1)));
       }
@@ -82,7 +82,7 @@ describe("one's own images", needsMnist, () => {
   });
 
   test("a folder that cannot be taken is refused by name, and what was there stays", noFolder, async () => {
-    const image = await png(shapeOf(0, 0)), was = await own(), { model } = await recipe(page);
+    const image = await png(pixelsOf(0, 0)), was = await own(), { model } = await recipe(page);
     const cases = [
       [["one/a/1.png", image], /one: expected 2 to 20 classes, got 1/],
       [["bare/1.png", image], /bare: expected 2 to 20 classes, got 0/],
@@ -101,7 +101,7 @@ describe("one's own images", needsMnist, () => {
   });
 
   const LABELS = Uint8Array.from({ length: 3 * EACH }, (_, at) => at % 3);
-  const IMAGES = Uint8Array.from([...LABELS].flatMap((label, at) => [...shapeOf(label, at)]));
+  const IMAGES = Uint8Array.from([...LABELS].flatMap((label, at) => [...pixelsOf(label, at)]));
   const labels = idx([LABELS.length], LABELS), images = idx([LABELS.length, 28, 28], IMAGES);
 
   test("IDX files: their numbers are the classes, and a model learns them", async () => {

@@ -98,8 +98,8 @@ const INKED = 0.25;
 
 /** The inked pixels' middles. */
 function inkOf({ values, rows, cols }: ModelImage, { left, top, width, height }: Placement): Spot[] {
-  const spots = [...values.keys()].filter((i) => values[i]! >= INKED);
-  return spots.map((i) => [left + (((i % cols) + 0.5) * width) / cols, top + ((Math.floor(i / cols) + 0.5) * height) / rows]);
+  const pixels = [...values.keys()].filter((i) => values[i]! >= INKED);
+  return pixels.map((i) => [left + (((i % cols) + 0.5) * width) / cols, top + ((Math.floor(i / cols) + 0.5) * height) / rows]);
 }
 
 const lineOf = ofStroke((stroke): Line => {

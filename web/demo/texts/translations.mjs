@@ -31,8 +31,8 @@ export const readTranslation = (path) => (existsSync(path) ? JSON.parse(readFile
 export const translations = () => ({
   name: "translations",
   resolveId: (specifier) => (specifier.startsWith("virtual:language/") ? `\0${specifier}` : undefined),
-  async load(specifier) {
-    const language = /^\0virtual:language\/(.*)/.exec(specifier)?.[1];
+  async load(moduleId) {
+    const language = /^\0virtual:language\/(.*)/.exec(moduleId)?.[1];
     if (!language) return undefined;
     const sentences = {};
     for (const [id, { english, file }] of Object.entries(await textsOfStory())) {
