@@ -287,7 +287,7 @@ describe("drawing on the page", { skip }, () => {
 
   test("the keyboard alone draws a 1, which is read aloud, and clears it", async () => {
     const page = await blank();
-    await page.locator(".wordmark").click(); // Tab goes on from here
+    await page.locator(".wordmark").click(); // Tab continues from here
     for (let i = 0; i < 20; i++) {
       if (await page.locator("#pad").evaluate((pad) => pad === document.activeElement)) break;
       await page.keyboard.press("Tab");

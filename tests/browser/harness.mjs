@@ -12,7 +12,7 @@ import { openHost } from "./host.mjs";
 
 export { skip };
 
-/** The browser and the server of the page, which each `describe` of a process finds open if it follows another one at once. */
+/** One browser and one server of the page for all `describe`s of a process. They close when none has used them for a moment. */
 let common, users = 0;
 async function open() {
   if (!existsSync(join(pageFolder, "index.html"))) throw new Error("build/page is missing: run npm run build");

@@ -7,7 +7,7 @@ export interface Sheet {
   photo?: Photo;
 }
 
-/** The sheets that undo and redo return to. The last change can be taken back: `past.pop()` forgets it. */
+/** The sheets that undo and redo return to. To take the last change back so that redo does not know it, use `past.pop()`. */
 export class History {
   readonly past: Sheet[] = [];
   readonly future: Sheet[] = [];

@@ -29,7 +29,7 @@ const preview = {
   transformIndexHtml: () => previewTags(process.env.VITRINE_ADDRESS || manifest().homepage),
 };
 
-/** Leaves `import()` as it is. Vite's own would first load what index.html does not name: no style sheet, and scripts that come anyway. */
+/** Leaves `import()` as it is. Vite's own would first load style sheets, of which there are none, and scripts, which `import()` loads itself. */
 const imports = {
   name: "imports",
   enforce: "pre" as const,

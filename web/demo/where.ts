@@ -20,8 +20,8 @@ interface ModelImage {
 
 export interface Where {
   places: Hotspot[]; // the hottest first; at most two
-  patches: number; // so many hot patches
-  share: number; // hold this share of the map
+  patches: number; // how many are hot
+  share: number; // the hot patches' share of the map
   spread: boolean; // they are too many to be a place
 }
 

@@ -27,7 +27,7 @@ interface Chart {
   left: Axis;
   right?: Axis;
   lines: readonly Line[];
-  at?: number; // a line upright
+  at?: number; // where an upright line stands
 }
 
 /** There is room for words before the axes and after them. `title` names the axis across. */

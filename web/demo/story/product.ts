@@ -17,7 +17,7 @@ interface Listed {
 interface Weighted extends Listed {
   weights: ArrayLike<number>;
   bias: number;
-  model: number; // what the model has
+  model: number; // the sum that the model computed
   added?: number; // how many products are added so far; all without it
 }
 

@@ -14,7 +14,7 @@ export const cite = (text: string): HTMLParagraphElement => h("p", { className: 
 export const fold = (story: Story, title: string, ...parts: (Node | string)[]): HTMLDetailsElement =>
   h("details", { className: "more" }, h("summary", {}, story.words.more({ title })), ...parts);
 
-/** Returns what draws what it is given or, if nothing, what it was given last. */
+/** Returns a function that draws its input and keeps it. Without an input it draws the last one again, if there was one. */
 export function repeatable<Input>(draw: (input: Input) => void): (input?: Input) => void {
   let last: Input | undefined;
   return (input = last) => {
