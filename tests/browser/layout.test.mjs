@@ -53,6 +53,7 @@ describe("the page on its screen", { skip }, () => {
     test(`the first window at ${width}×${height}, light and dark: pad, answer and map's sentence are in it, nothing overflows, no answer moves anything`, async () => {
       const page = width < 900 ? touched : still;
       await page.setViewportSize({ width, height });
+      await page.evaluate(() => scrollTo(0, 0)); // the first window, wherever the last test left the page
       const places = () => page.evaluate(() =>
         ["#draw .case", "#prediction", ".looks", ".reading > .scale", "#bars", "#share", ".stage-foot"].map((one) => {
           const { x, y, width, height } = document.querySelector(one).getBoundingClientRect();
