@@ -104,7 +104,7 @@ describe("the page in other languages", { skip }, () => {
     const { open, opened } = gate();
     const { page } = await browser.visit({
       locale: "de-DE",
-      before: (page) => page.route(/\/de-[^/]*\.js$/, async (route) => (await opened, route.continue())),
+      before: (page) => page.route(/\/de-[^/]*\.json$/, async (route) => (await opened, route.continue())),
     });
     await ink(page, DIGITS[7]);
     assert.equal((await prediction(page)).label, "7");
@@ -115,15 +115,17 @@ describe("the page in other languages", { skip }, () => {
   });
 
   test("if a language does not load, English stays and the status line says so", async () => {
+    let refused = false;
     const { page } = await browser.visit({
       locale: "de-DE",
-      excused: /ERR_FAILED/,
-      before: (page) => page.route(/\/de-[^/]*\.js$/, (route) => route.abort()),
+      excused: /ERR_FAILED|503/,
+      before: (page) => page.route(/\/de-[^/]*\.json$/, (route) => (refused ? route.fulfill({ status: 503, body: "{}" }) : route.abort())),
     });
     await page.locator("#status", { hasText: "Deutsch did not load, English stays" }).waitFor();
     assert.equal(await page.inputValue("#language"), "en");
     assert.match(await lead(page), LEAD.en);
     await choose(page, "es");
+    refused = true;
     await page.selectOption("#language", "de");
     await page.locator("#status", { hasText: "Deutsch no se ha cargado, sigue Español" }).waitFor();
     assert.equal(await page.inputValue("#language"), "es");

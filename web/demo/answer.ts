@@ -20,13 +20,15 @@ export function answerOf(state: State): Answer {
   const { answer } = words, { label, p, index } = best!;
   const verdict = verdictOf(reading.result, own !== undefined);
   if (verdict === "none" && !reading.unfinished)
-    return { sign: "?", pale: true, word: own ? answer.unknownSign : answer.unknown, detail: answer.nearest(label, percent(p)), unknown: true };
+    return { sign: "?", pale: true, word: own ? answer.unknownSign : answer.unknown, detail: answer.nearest({ label, p: percent(p) }), unknown: true };
   const pale = verdict !== "sure";
   const word = pale ? answer.unsure : p >= 0.99 ? answer.certain : answer.sure;
   const sign = own?.signs.get(label);
-  const detail = sign ? answer.yours(sign.count) : next ? answer.next(percent(p), next.label, atLeastAThousandth(next.p)) : percent(p);
+  const detail = sign ? yours(sign.count) : next ? answer.next({ p: percent(p), label: next.label, other: atLeastAThousandth(next.p) }) : percent(p);
   return { sign: label, pale, word, detail, unknown: false, best: index };
 }
+
+const yours = (count: number): string => (count === 1 ? words.answer.yoursOnce : words.answer.yours({ count }));
 
 /** The text in the answer's place while there is no answer. */
 function waitingFor(state: State): string {
@@ -55,5 +57,5 @@ export function sentence(answer: Result, own = false): string {
   const { label, p } = answer.classes[0];
   const verdict = verdictOf(answer, own);
   if (verdict === "none") return words.answer.seesNone;
-  return (verdict === "unsure" ? words.answer.unsureOf : words.answer.readsAs)(label, percent(p));
+  return (verdict === "unsure" ? words.answer.unsureOf : words.answer.readsAs)({ label, p: percent(p) });
 }

@@ -22,7 +22,7 @@ export function buildMaps(
   choose: (layer: number, head: number) => void,
 ): void {
   const maps = Array.from({ length: heads * layers }, (_, at) => {
-    const layer = at % layers, head = Math.floor(at / layers), title = words.maps.button(layer + 1, head + 1);
+    const layer = at % layers, head = Math.floor(at / layers), title = words.maps.button({ layer: layer + 1, head: head + 1 });
     const data = { ...(head === 0 && { layer: String(layer + 1) }), ...(layer === 0 && { head: String(head + 1) }) };
     return button(h("canvas"), () => choose(layer, head), { title, ariaLabel: title, data });
   });

@@ -6,7 +6,7 @@ import { element, write } from "./dom.ts";
 import { choosePatch } from "./figure/cells.ts";
 import { inPadUnits } from "./ink.ts";
 import { buildLogits, drawLogits } from "./logits.ts";
-import { closerWords, drawLooks } from "./looks.ts";
+import { drawLooks } from "./looks.ts";
 import { explain, scaleOfAll } from "./overlay.ts";
 import { drawPicture, lookOf } from "./picture.ts";
 import { drawPatches, drawPixels, drawTokens } from "./journey.ts";
@@ -17,7 +17,7 @@ import { size } from "./status.ts";
 import { drawStem, fieldOf, mapsOf } from "./stem.ts";
 import { coalesce } from "./story/work.ts";
 import { listenToTakeaway } from "./takeaway.ts";
-import { decimal, percent, rough, words } from "./texts/words.ts";
+import { allWords, decimal, percent, rough } from "./texts/words.ts";
 
 const canvas = (id: string) => element<HTMLCanvasElement>(id);
 
@@ -78,10 +78,10 @@ export function buildCloser(state: State, { redraw, chosen, say }: Page) {
 }
 
 function drawCloser(state: State, open: boolean, stream: Stream | undefined): void {
-  const { model, view, reading } = state;
+  const { model, view, reading } = state, { machine } = allWords();
   drawLooks(element("looks"), state);
   write(element("explanation"), explain(state));
-  write(element("running"), model ? words.status.running(words.status.builds[model.variant], size(state.modelBytes)) : "");
+  write(element("running"), model ? machine.running({ build: machine.builds[model.variant], size: size(state.modelBytes) }) : "");
   showChoices(element, view, model !== undefined && view.map !== "rollout");
   element("save").ariaDisabled = String(isBlank(state));
   element("code").ariaDisabled = String(state.strokes.length === 0); // also for a photo, which code cannot hold
@@ -97,7 +97,7 @@ function drawCloser(state: State, open: boolean, stream: Stream | undefined): vo
   drawMaps(element("maps"), state, scale, (value, { top }) => value / top);
   drawLogits(element("logits"), state);
   write(element("maps-min"), percent(0));
-  write(element("maps-max"), scale ? words.maps.common(percent(scale.top)) : "");
+  write(element("maps-max"), scale ? machine.scale({ p: percent(scale.top) }) : "");
 }
 
 function fitCloser(state: State, redraw: () => void): void {
@@ -135,7 +135,7 @@ function writeFact(name: string, text: string): void {
 }
 
 function onCalibration({ temperature, uncertain_below }: Vit["config"]): string {
-  const { calibration } = closerWords();
-  const honest = temperature === 1 ? calibration.never : calibration.scaled(decimal(temperature, 2));
-  return uncertain_below > 0 ? `${honest} ${calibration.limit(percent(uncertain_below))}` : honest;
+  const { calibration } = allWords();
+  const honest = temperature === 1 ? calibration.never : calibration.scaled({ temperature: decimal(temperature, 2) });
+  return uncertain_below > 0 ? `${honest} ${calibration.limit({ p: percent(uncertain_below) })}` : honest;
 }

@@ -27,7 +27,7 @@ export function buildDigitReader(state: State, { redraw, fit, answered, refused 
   }
 
   function notice(what: () => string, error: unknown, choice: ModelFile): void {
-    state.notice = { text: () => words.trouble.because(what(), inWords(error)), kind: "failed", retry: () => void reader.load(choice) };
+    state.notice = { text: () => words.trouble.because({ what: what(), why: inWords(error) }), kind: "failed", retry: () => void reader.load(choice) };
   }
 
   const reader = buildReader<ModelFile, Loaded, Reading>(state, {
@@ -41,7 +41,7 @@ export function buildDigitReader(state: State, { redraw, fit, answered, refused 
       const { choice: old } = state;
       if (!old) return stop("notLoaded", error, choice);
       const stays = () => (old === choice.light ? words.trouble.light : old.id);
-      notice(() => words.trouble.stays(choice.id, stays()), error, choice);
+      notice(() => words.trouble.stays({ wanted: choice.id, old: stays() }), error, choice);
     },
     isStale: () => state.answered !== state.version,
     read: () => read(state),

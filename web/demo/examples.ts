@@ -11,7 +11,7 @@ export const OPENING = DIGITS[3]!.strokes;
 
 export function buildExamples(parent: HTMLElement, examples: readonly { label: string; strokes: Stroke[] }[], choose: (strokes: Stroke[]) => void): void {
   parent.replaceChildren(...examples.map(({ label, strokes }) => {
-    const title = words.pad.example(label);
+    const title = words.pad.example({ label });
     return button(label, () => choose(strokes), { title, ariaLabel: title });
   }));
 }

@@ -19,7 +19,7 @@ import { drawStatus, withRemedy } from "./status.ts";
 import { loadStoryLazily } from "./story/lazy-story.ts";
 import { isOpen, onFiles } from "./tabs.ts";
 import type { Teaching } from "./teach/teach.ts";
-import { followLanguage } from "./texts/language.ts";
+import { followLanguage, loadSentences } from "./texts/language.ts";
 import { onLanguage, words } from "./texts/words.ts";
 import { followLook, followTheme } from "./theme.ts";
 
@@ -92,7 +92,7 @@ function mostOfMap(): string {
 
 function sayPatch(): void {
   const [row, col] = state.view.patch;
-  announce(`${words.maps.chosen(row + 1, col + 1)} ${mostOfMap()}`);
+  announce(`${words.maps.chosen({ row: row + 1, column: col + 1 })} ${mostOfMap()}`);
 }
 
 /** Puts a text into the status line, at once or when the present load ends. */
@@ -137,7 +137,7 @@ const sayMissing = () => say(withRemedy(words.trouble.story));
 const loadCloser = once(async () => {
   element("closer").ariaBusy = "true";
   try {
-    const { buildCloser } = await import("./closer.ts");
+    const [{ buildCloser }] = await Promise.all([import("./closer.ts"), loadSentences()]);
     closer = buildCloser(state, { redraw, say, chosen: sayPatch });
     closer.fit();
     redraw();
@@ -178,6 +178,7 @@ const keyPen = listen(pad, drawing.hand);
 followTools(element, () => isOpen("draw"), drawing);
 
 const loadTeaching = once(async () => {
+  await loadSentences();
   const { buildTeaching } = await import("./teach/teach.ts");
   return (teaching = buildTeaching(state, { load: reader.load, redraw, say, draw: drawing.open, wipe: drawing.wipe }));
 });
@@ -192,7 +193,7 @@ function refused(error: Error): void {
 
 /** Reads a photo that was chosen, taken, dropped or pasted. Its code loads with the first one. Tells whether the files are for this tab. */
 const readPhoto = (transfer: FileTransfer): Promise<boolean> =>
-  import("./open-photo.ts").then(
+  loadSentences().then(() => import("./open-photo.ts")).then(
     ({ layPhoto }) => layPhoto(transfer, drawing, say),
     () => (sayMissing(), true),
   );
@@ -208,7 +209,7 @@ function openLink(): boolean {
     withTeaching((teaching) => teaching.open());
   }
   const link = fromLink();
-  if (link === "damaged") say(words.share.damaged);
+  if (link === "damaged") say(words.trouble.link);
   if (typeof link === "string") return false;
   linkView = link.view;
   if (link.choices.some(([name, value]) => state.chapterChoices.get(name) !== value))

@@ -37,7 +37,7 @@ export function takeBack(error: unknown, drawing: Drawing, say: (text: string) =
   say(because("photo", error));
 }
 
-const because = (what: "photo" | "nothing", error: unknown): string => words.trouble.because(ownWords()[what], inWords(error));
+const because = (what: "photo" | "nothing", error: unknown): string => words.trouble.because({ what: ownWords()[what], why: inWords(error) });
 
 async function open(file: File): Promise<Photo> {
   const { source } = await openPhoto(file, file.name);

@@ -56,7 +56,7 @@ const THROUGH = 0.75;
 /** The end of the shown map's scale; empty without a map. */
 export function scaleEnd({ reading, view }: State): string {
   const { attention } = reading?.result ?? {};
-  return attention ? words.maps.onePatch(percent(hottest(heatMap(attention, view)))) : "";
+  return attention ? words.maps.onePatch({ p: percent(hottest(heatMap(attention, view))) }) : "";
 }
 
 /** Paints each patch's colour where the patch lies, in a context in pad units. Returns what outlines a patch. */
@@ -97,7 +97,7 @@ export function paintOverlay(context: CanvasRenderingContext2D, state: State): v
 export function mostOf(map: Float32Array, columns: number): string {
   const at = map.indexOf(hottest(map));
   const [row, column] = [Math.floor(at / columns) + 1, (at % columns) + 1];
-  return words.maps.most(row, column, percent(map[at]));
+  return words.maps.most({ row, column, p: percent(map[at]) });
 }
 
 /** The overlay in words for a screen reader: its kind of map, and where most of the map is. */
@@ -108,7 +108,7 @@ export function describe(state: State): string {
 }
 
 export const headsOf = ({ head }: Pick<View, "head">): string =>
-  head === "mean" ? words.maps.allHeads : words.maps.head(head + 1);
+  head === "mean" ? words.maps.allHeads : words.maps.head({ head: head + 1 });
 
 export function explain({ view, reading }: State): string {
   const { maps } = words;
@@ -116,8 +116,8 @@ export function explain({ view, reading }: State): string {
   const { layer, patch } = view;
   const heads = headsOf(view);
   return {
-    class: maps.ofClass(layer + 1, heads),
-    patch: maps.ofPatch(patch[0] + 1, patch[1] + 1, layer + 1, heads),
+    class: maps.ofClass({ layer: layer + 1, heads }),
+    patch: maps.ofPatch({ row: patch[0] + 1, column: patch[1] + 1, layer: layer + 1, heads }),
     rollout: maps.toClass,
   }[view.map];
 }

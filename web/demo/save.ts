@@ -1,12 +1,12 @@
 /** Gives the browser files to save. */
 import { h } from "./dom.ts";
-import { words } from "./texts/words.ts";
+import { allWords } from "./texts/words.ts";
 
 export const save = async (canvas: HTMLCanvasElement, name: string): Promise<void> => download(await pngOf(canvas), name);
 
 export async function pngOf(canvas: HTMLCanvasElement): Promise<Blob> {
   const blob = await new Promise<Blob | null>((made) => canvas.toBlob(made, "image/png"));
-  if (!blob) throw new Error(words.share.noPng);
+  if (!blob) throw new Error(allWords().send.noPng);
   return blob;
 }
 

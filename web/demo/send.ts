@@ -6,7 +6,7 @@ import { pictureFile } from "./picture.ts";
 import { MARK, showLink } from "./share.ts";
 import { isBlank, type State, type View } from "./state.ts";
 import { thinned } from "./thin.ts";
-import { words } from "./texts/words.ts";
+import { allWords } from "./texts/words.ts";
 import { write } from "./dom.ts";
 
 /** Some programs cut longer addresses. */
@@ -62,18 +62,18 @@ async function parcelOf(url: string, picture?: () => Promise<File>): Promise<Sha
 
 /** Shares or copies the link. `word` is for the visitor; empty where the visitor gave up. `done`: it is copied. */
 async function share(link: string | undefined, picture?: () => Promise<File>): Promise<{ word: string; done?: boolean }> {
-  if (!link) return { word: words.share.large };
+  if (!link) return { word: allWords().send.large };
   try {
     if (typeof navigator.share === "function") {
       await navigator.share(await parcelOf(link, picture));
-      return { word: words.share.shared };
+      return { word: allWords().send.shared };
     }
     await navigator.clipboard.writeText(link);
-    return { word: words.share.copied, done: true };
+    return { word: allWords().send.copied, done: true };
   } catch (error) {
     if ((error as Error).name === "AbortError") return { word: "" };
     showLink(link);
-    return { word: words.share.refused };
+    return { word: allWords().send.refused };
   }
 }
 
@@ -81,10 +81,10 @@ async function share(link: string | undefined, picture?: () => Promise<File>): P
 export async function copyText(text: string, element: Element, say: (word: string) => void): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
-    say(words.share.codeCopied);
+    say(allWords().send.codeCopied);
   } catch {
     getSelection()?.selectAllChildren(element);
-    say(words.share.codeRefused);
+    say(allWords().send.codeRefused);
   }
 }
 
@@ -95,7 +95,7 @@ const copied = new Map<HTMLElement, number>(); // a timer, while a button says s
 /** Shares what is on the pad. @param say puts a text into the status line. */
 export async function send(button: HTMLElement, state: State, say: (word: string) => void): Promise<void> {
   if (isBlank(state)) return;
-  if (state.photo) return say(words.share.photo);
+  if (state.photo) return say(allWords().send.photo);
   await sendLink(button, linkTo(state.strokes, writeLink(state)), say, () => pictureFile(state));
 }
 
@@ -110,5 +110,5 @@ export async function sendLink(button: HTMLElement, link: string | undefined, sa
 }
 
 export function drawShare(button: HTMLElement): void {
-  write(button, copied.has(button) ? words.share.codeCopied : words.share.share);
+  write(button, copied.has(button) ? allWords().send.codeCopied : allWords().page.share);
 }

@@ -45,7 +45,7 @@ export function drawAnswer(state: State): void {
   write(sure!.lastElementChild!, detail);
   teach.className = unknown ? "pill main" : "quiet";
   teach.hidden = !reading || reading.unfinished || example || photo !== undefined; // examples are strokes
-  write(teach, unknown ? words.answer.teach : words.answer.not(sign));
+  write(teach, unknown ? words.answer.teach : sign === "8" ? words.answer.notEight : words.answer.not({ label: sign }));
   write(element("hint"), example ? words.pad.yourTurn : words.pad.hint);
   const is = { blank: isBlank(state), photo: photo !== undefined, example, read: reading !== undefined };
   for (const [name, on] of Object.entries(is)) document.body.classList.toggle(name, on);

@@ -7,8 +7,8 @@ import { decimal, words } from "./texts/words.ts";
 /** 1001080 → "1001 kB", 346000000 → "346 MB". */
 export function size(bytes: number): string {
   return bytes < 1e7
-    ? words.status.kilobytes(decimal(bytes / 1000, 0))
-    : words.status.megabytes(decimal(bytes / 1e6, 0));
+    ? words.status.kilobytes({ count: decimal(bytes / 1000, 0) })
+    : words.status.megabytes({ count: decimal(bytes / 1e6, 0) });
 }
 
 /** How far a load is. @param local: the file is the visitor's own, and is not fetched. */
@@ -26,7 +26,7 @@ function showProgress(parent: HTMLElement, loaded: number, total: number, local:
   }
   const { fetching, fetchingOf, opening } = words.status;
   write(parent.lastElementChild!,
-    local ? opening(size(loaded)) : total > 0 ? fetchingOf(size(loaded), size(total)) : fetching(size(loaded)));
+    local ? opening({ size: size(loaded) }) : total > 0 ? fetchingOf({ loaded: size(loaded), total: size(total) }) : fetching({ loaded: size(loaded) }));
 }
 
 const lastNotices = new WeakMap<HTMLElement, { notice: Notice; text: string }>();
@@ -51,7 +51,7 @@ export function drawStatus(parent: HTMLElement, state: Store<unknown>): void {
   const time = medianTime(state);
   parent.className = "ready";
   parent.role = "none"; // changes with every frame: nothing to read out
-  write(parent, time === undefined ? words.status.ready : words.status.time(decimal(time, time < 10 ? 1 : 0)));
+  write(parent, time === undefined ? words.status.ready : words.status.time({ milliseconds: decimal(time, time < 10 ? 1 : 0) }));
 }
 
 /** Shows what a button has done, what was wrong with a link, or what is asked. */
@@ -75,14 +75,14 @@ export const showMissing = (parent: HTMLElement): void =>
   showError(parent, withRemedy(words.trouble.story), () => location.reload());
 
 /** What did not load, with advice for the visitor. */
-export const withRemedy = (what: string): string => words.trouble.remedied(what, words.trouble.remedy);
+export const withRemedy = (what: string): string => words.trouble.remedied({ what, remedy: words.trouble.remedy });
 
 /** An error's text for visitors: without addresses, and with advice. The package's own are English. */
 export function inWords(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (!isOfLine(error)) return error.message.replaceAll(/\bhttps?:\/\/\S*[^\s;,.)]/g, words.trouble.server);
   const status = /expected 200 OK .* got (\d{3})/.exec(error.message)?.[1];
-  const what = status ? words.trouble.answered(status) : words.trouble.broken;
+  const what = status ? words.trouble.answered({ status }) : words.trouble.broken;
   return withRemedy(what);
 }
 

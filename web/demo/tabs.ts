@@ -15,7 +15,7 @@ interface Code {
 }
 
 const LOAD = {
-  own: once(() => import("./own/main.ts")),
+  own: once(() => loadSentences().then(() => import("./own/main.ts"))),
   number: once(() => loadSentences().then(() => import("./number/main.ts"))),
 };
 const NAMES = ["draw", "own", "number"] as const;

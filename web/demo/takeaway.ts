@@ -6,7 +6,7 @@ import { pictureFile } from "./picture.ts";
 import { download } from "./save.ts";
 import { copyText } from "./send.ts";
 import { isBlank, type State } from "./state.ts";
-import { words } from "./texts/words.ts";
+import { allWords, words } from "./texts/words.ts";
 
 /** What the code is for: the values of the dialog's radio buttons. */
 type Target = "node" | "page";
@@ -119,9 +119,9 @@ export function listenToTakeaway(state: State, say: (word: string) => void): voi
     try {
       const file = await pictureFile(state);
       download(file, file.name);
-      say(words.share.saved);
+      say(allWords().send.saved);
     } catch (error) {
-      say(words.trouble.action((error as Error).message));
+      say(words.trouble.action({ why: (error as Error).message }));
     }
   });
   element("code").addEventListener("click", () => {

@@ -42,7 +42,7 @@ const opening = { name: "opening", tags: ["$initial" as const] };
 /** What *Look closer* and the story show, without the chapters: it loads after the first prediction. One file compresses better than many. */
 const closer = {
   name: "closer",
-  test: /demo.(blocks|choices|closer|explain.\w+|figure.(cells|parts)|journey|lettering|looks|picture|save|send|stem|story.[a-z]+|takeaway|texts.(en-closer|sentences)|thin|threads|where)\.ts$|base.(pack|safetensors|scramble)\.mjs$|weights.explain/,
+  test: /demo.(blocks|choices|closer|explain.\w+|figure.(cells|parts)|journey|lettering|looks|picture|save|send|stem|story.[a-z]+|takeaway|thin|threads|where)\.ts$|base.(pack|safetensors|scramble)\.mjs$|weights.explain/,
 };
 
 /** The chapters, without what trains in the tab. */

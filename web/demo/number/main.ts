@@ -14,8 +14,7 @@ import { copyText, drawShare, packForLink, sendLink } from "../send.ts";
 import { keepOverReload, restoreDrawing } from "../share.ts";
 import { isBlank } from "../state.ts";
 import { drawStatus } from "../status.ts";
-import { sentencesOf } from "../texts/sentences.ts";
-import { atLeastAThousandth, onLanguage, percent, tag, words } from "../texts/words.ts";
+import { atLeastAThousandth, onLanguage, percent, sentencesOf, tag, words } from "../texts/words.ts";
 import { followLook } from "../theme.ts";
 import { whereOf } from "../where.ts";
 import { ACROSS, EXAMPLES, OPENING } from "./examples.ts";
@@ -133,7 +132,7 @@ function drawMap(map: Float32Array | undefined, reading: Reading | undefined): v
   if (map) paintMap(context, map, reading!.result.placement, shapeOf(state.model?.config), state.dark);
   overlay.ariaLabel = map ? mostOf(map, reading!.result.attention!.grid[1]) : words.maps.none;
   write(scale.firstElementChild!, percent(0));
-  write(scale.lastElementChild!, map ? words.maps.onePatch(percent(hottest(map))) : "");
+  write(scale.lastElementChild!, map ? words.maps.onePatch({ p: percent(hottest(map)) }) : "");
 }
 
 let wordsKey = "";
@@ -235,8 +234,8 @@ onAnswer((reading) => {
   }
   if (!finished || reading.unfinished) return;
   finished = false;
-  const { answer } = words, { result } = reading, parts = [result.text, percent(result.p)] as const;
-  announce(seesNone(result) ? messages.none : (result.uncertain ? answer.unsureOf : answer.readsAs)(...parts));
+  const { answer } = words, { result } = reading, parts = { label: result.text, p: percent(result.p) };
+  announce(seesNone(result) ? messages.none : (result.uncertain ? answer.unsureOf : answer.readsAs)(parts));
 });
 
 onChange(() => {
@@ -269,7 +268,7 @@ function followAddress(): void {
   const strokes = unpack(packed);
   showAddress();
   if (strokes) drawing.open(strokes);
-  else say(words.share.damaged);
+  else say(words.trouble.link);
 }
 
 let entered = false;

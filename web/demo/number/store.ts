@@ -73,7 +73,7 @@ export const load = (): void => void loaded().catch(() => {});
 function stop(what: "stopped" | "notLoaded", error: unknown): void {
   state.model?.dispose();
   state.model = state.reading = undefined;
-  state.notice = { text: () => words.trouble.because(words.trouble[what], inWords(error)), kind: "failed", retry: load };
+  state.notice = { text: () => words.trouble.because({ what: words.trouble[what], why: inWords(error) }), kind: "failed", retry: load };
 }
 
 async function read({ model, strokes, unfinished, version, language }: State): Promise<Reading | undefined> {

@@ -1,12 +1,12 @@
 /** Loads files as a model that runs in a worker, on several cores if the page is isolated. */
 import { Vit, type Prepare, type VitConfig } from "vitrine";
-import type { Texts } from "../texts/en.ts";
 import type { Overrides } from "./questions.ts";
 import type { Loading } from "../reader.ts";
 import { threadsUpTo } from "../threads.ts";
+import type { texts } from "./texts/en.ts";
 import imagenet from "./imagenet.txt?url";
 
-type Pixels = Exclude<keyof Texts["own"]["pixels"], "own">;
+type Pixels = Exclude<keyof (typeof texts)["pixels"], "own">;
 
 /** Ways to turn pixels into numbers, for checkpoints that do not say. */
 export const PIXELS: Readonly<Record<Pixels, { mean: number[]; std: number[] }>> = {

@@ -68,6 +68,6 @@ const isNamedHeic = ({ name }: File) => /\.hei[cf]$/i.test(name);
 /** A message for files that hold neither a checkpoint nor a picture. */
 export function misfit(files: FileWithPath[]): string {
   const names = files.map(({ file }) => file.name);
-  const got = names.length > 3 ? ownWords().otherFiles(names.length) : names.join(", ") || ownWords().noFiles;
-  return ownWords().misfit(got);
+  const got = names.length > 3 ? ownWords().otherFiles({ count: String(names.length) }) : names.join(", ") || ownWords().noFiles;
+  return ownWords().misfit({ got });
 }

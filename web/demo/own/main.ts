@@ -7,7 +7,6 @@ import { choosePatch, nearestCell } from "../figure/cells.ts";
 import { shapeOf } from "../pixels.ts";
 import { addTime, buildReader, type Notice } from "../reader.ts";
 import { drawNotice, inWords, isOfLine, size } from "../status.ts";
-import type { Texts } from "../texts/en.ts";
 import { onLanguage, words } from "../texts/words.ts";
 import { followLook } from "../theme.ts";
 import { bytesOf } from "../story/bytes.ts";
@@ -19,6 +18,7 @@ import { randomCheckpoint } from "./random.ts";
 import { attentionLayers, read } from "./read.ts";
 import * as show from "./show.ts";
 import { type LoadRequest, type Reading, state } from "./state.ts";
+import type { texts } from "./texts/en.ts";
 import { ownWords } from "./words.ts";
 
 const element = <E extends HTMLElement>(id: string) => find<E>(`own-${id}`);
@@ -63,7 +63,7 @@ function draw(): void {
   element("scale-tick").textContent = tick;
   element("explanation").textContent = show.explain(state);
   canvas("overlay").setAttribute("aria-label", show.describe(state));
-  canvas("photo").setAttribute("aria-label", state.photo ? ownWords().seen(state.photo.name()) : ownWords().noPhoto);
+  canvas("photo").setAttribute("aria-label", state.photo ? ownWords().seen({ name: state.photo.name() }) : ownWords().noPhoto);
   show.drawClasses(element("classes"), canvas("similarity"), element("caption"), state, chooseObject);
   show.drawFacts(element("facts"), state);
   drawAllMaps();
@@ -177,7 +177,7 @@ function ask(all: readonly ConfigQuestion[]): void {
     fields.querySelector(`[data-key=${question.key}]`)?.remove();
     fields.append(fieldFor(question, answer(question.key)));
   }
-  tell({ kind: "asking", text: () => ownWords().asks(all.map(({ key }) => plain(key)).join(", ")) });
+  tell({ kind: "asking", text: () => ownWords().asks({ key: all.map(({ key }) => plain(key)).join(", ") }) });
 }
 
 function tell(notice: Notice): void {
@@ -215,8 +215,8 @@ function refuse(what: Refusal, error: unknown, retry?: () => void): void {
   const text = () => {
     const { trouble } = words, own = ownWords();
     const why = inWords(error);
-    const more = why.startsWith("preprocessor:") ? trouble.remedied(why, own.orPixels) : why;
-    return trouble.because(own[what], more);
+    const more = why.startsWith("preprocessor:") ? trouble.remedied({ what: why, remedy: own.orPixels }) : why;
+    return trouble.because({ what: own[what], why: more });
   };
   tell({ kind: "failed", text, ...(retry && isOfLine(error) && { retry }) });
 }
@@ -317,7 +317,7 @@ function accept(all: FileWithPath[]): void {
   if (picture) void showFile(picture);
 }
 
-const pixelsTitle = (id: string) => ownWords().pixels[(id || "own") as keyof Texts["own"]["pixels"]];
+const pixelsTitle = (id: string) => ownWords().pixels[(id || "own") as keyof (typeof texts)["pixels"]];
 
 /** Says everything that is not drawn anew in each frame in another language. */
 function rename(): void {

@@ -20,7 +20,7 @@ export function sizeOf({ source }: Photo): [width: number, height: number] {
 export async function openPhoto(file: Blob, name: string): Promise<Photo & { source: ImageBitmap }> {
   const source = await createImageBitmap(file).catch(async () => {
     const head = new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer().catch(() => new ArrayBuffer(0)));
-    throw new Error(ownWords().unreadable(name, isHeic(head) ? ownWords().heic : file.type || ownWords().unknownType));
+    throw new Error(ownWords().unreadable({ name, got: isHeic(head) ? ownWords().heic : file.type || ownWords().unknownType }));
   });
   return { source, name: () => name };
 }

@@ -74,5 +74,5 @@ export function parseOverrides(text: string): Overrides {
   } catch {
     // the error below says so
   }
-  throw new Error(ownWords().noJson(text));
+  throw new Error(ownWords().noJson({ example: '{"heads": 3}', got: text }));
 }

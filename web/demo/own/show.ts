@@ -144,7 +144,7 @@ function drawBoxes(context: CanvasRenderingContext2D, state: OwnState): void {
 export function scaleLabels({ view }: OwnState, scale: Scale | undefined): [string, string, string] {
   if (!scale) return ["–", "–", ""];
   if (view.map === "similarity") return [decimal(0, 2), decimal(1, 2), ""];
-  return [percent(0), percent(scale.top), ownWords().tick(percent(scale.uniform))];
+  return [percent(0), percent(scale.top), ownWords().tick({ p: percent(scale.uniform) })];
 }
 
 /** The overlay in words for a screen reader: its kind of map, and where most of the map is. */
@@ -166,13 +166,13 @@ export function explain(state: OwnState): string {
   const [row, column] = [view.patch[0] + 1, view.patch[1] + 1];
   const [layer, heads] = [view.layer + 1, headsOf(view)];
   const object = chosenObject(state);
-  if (object) return own.ofObject(object.label, layer, heads);
+  if (object) return own.ofObject({ label: object.label, layer, heads });
   const byClass = model.config.prefix.length > 0;
   return {
-    class: (byClass ? maps.ofClass : own.ofMean)(layer, heads),
-    patch: maps.ofPatch(row, column, layer, heads),
+    class: (byClass ? maps.ofClass : own.ofMean)({ layer, heads }),
+    patch: maps.ofPatch({ row, column, layer, heads }),
     rollout: byClass ? maps.toClass : own.toMean,
-    similarity: own.similarity(row, column),
+    similarity: own.similarity({ row, column }),
   }[view.map];
 }
 
@@ -238,7 +238,7 @@ function drawSimilarity(canvas: HTMLCanvasElement, state: OwnState): void {
   if (!map) return;
   const { gridRows, gridCols } = shapeOf(state.model?.config, state.reading?.size);
   const least = map.reduce((a, b) => Math.min(a, b), 1);
-  canvas.setAttribute("aria-label", ownWords().cosines(decimal(least, 2)));
+  canvas.setAttribute("aria-label", ownWords().cosines({ least: decimal(least, 2) }));
   paint(canvas, gridRows, gridCols, (row, col) => {
     if (view.patch[0] === row && view.patch[1] === col) return accent(dark);
     return heat(place(map[row * gridCols + col], COSINES), dark);
@@ -252,18 +252,18 @@ export function drawFacts(list: HTMLElement, state: OwnState): void {
   const { depth, width, heads, patch_size, image_size, classes } = config;
   const median = medianTime(state);
   const { facts: say } = ownWords();
-  const how = model.variant + (model.threads > 1 ? say.threads(model.threads) : "");
+  const how = model.variant + (model.threads > 1 ? say.threads({ count: model.threads }) : "");
   const facts = {
     [say.model]:
-      say.shape(depth, width, heads, patch_size.join("×"), image_size.join("×")) +
-      say.classes(classes) + (config.untrained ? say.untrained : ""),
+      say.shape({ depth, width: String(width), heads, patch: patch_size.join("×"), image: image_size.join("×") }) +
+      (classes ? say.classes({ count: String(classes) }) : say.noClasses) + (config.untrained ? say.untrained : ""),
     ...(names && { [say.names]: say.imagenet }),
     ...(family !== "vitrine" && { [say.family]: family }),
     ...(assumed.length > 0 && { [say.assumed]: assumed.map((key) => (key in config ? `${key}: ${String(config[key])}` : key)).join(", ") }),
-    ...(skipped.length > 0 && { [say.skipped]: say.tensors(skipped.length) }),
-    [say.load]: say.loaded(size(bytes), decimal(seconds, 1)),
-    [say.memory]: say.used(size(model.memory)),
-    [say.speed]: median === undefined ? "–" : say.time(decimal(median, median < 10 ? 1 : 0), how),
+    ...(skipped.length > 0 && { [say.skipped]: say.tensors({ count: String(skipped.length) }) }),
+    [say.load]: say.loaded({ size: size(bytes), seconds: decimal(seconds, 1) }),
+    [say.memory]: say.used({ size: size(model.memory) }),
+    [say.speed]: median === undefined ? "–" : say.time({ milliseconds: decimal(median, median < 10 ? 1 : 0), how }),
   };
   list.replaceChildren(...Object.entries(facts).flatMap(([term, text]) => [h("dt", {}, term), h("dd", {}, text)]));
 }

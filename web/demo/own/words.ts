@@ -1,5 +1,5 @@
 /** The words of the second tab and of photos. Read them anew for each text, because the language may change. */
-import { own as english } from "../texts/en-own.ts";
-import { blockOf } from "../texts/words.ts";
+import { sentencesOf } from "../texts/words.ts";
+import type { texts } from "./texts/en.ts";
 
-export const ownWords = (): typeof english => blockOf("own", english);
+export const ownWords = () => sentencesOf<typeof texts>("own");

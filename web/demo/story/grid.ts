@@ -90,9 +90,9 @@ export function overDrawing(
 export const patchGrid = (story: Story, options: GridOptions) =>
   buildGrid(story, { choose: (row, column) => story.choose({ patch: [row, column] }), ...options });
 
-export function buildGrid({ texts: { grid: texts, story: common } }: Story, options: GridOptions) {
-  const { label, number = percent, cell = LEAST_CELL, blank = texts.hidden, choose, point } = options;
-  const { rowName = (row) => common.row(row + 1), columnName = (column) => common.column(column + 1) } = options;
+export function buildGrid({ words: common }: Story, options: GridOptions) {
+  const { grid: texts } = common, { label, number = percent, cell = LEAST_CELL, blank = texts.hidden, choose, point } = options;
+  const { rowName = (row) => common.row({ n: row + 1 }), columnName = (column) => common.column({ n: column + 1 }) } = options;
   const canvas = saveable(h("canvas", {
     tabIndex: 0, role: choose ? "application" : "img", aria: { roledescription: texts.kind, description: texts.keys },
   }), label);
@@ -102,13 +102,13 @@ export function buildGrid({ texts: { grid: texts, story: common } }: Story, opti
   let content: Values | undefined, cursor: [row: number, column: number] | undefined;
 
   const drawLegend = ({ scale, dark }: Values) => {
-    if ("signed" in scale) return write(legend, texts.signed(rough(scale.signed)));
+    if ("signed" in scale) return write(legend, texts.signed({ top: rough(scale.signed) }));
     const { low: least, high: most, shares } = "low" in scale ? { ...scale, shares: undefined } : { low: 0, high: scale.top, shares: scale };
     if (!bar.isConnected) legend.replaceChildren(low, bar, high, tick);
     paintScale(bar, shares, dark);
     write(low, number(least));
     write(high, number === percent && most === 1 ? percentage(1, 0) : number(most)); // percent never says 100 %
-    write(tick, shares?.uniform ? texts.tick(number(shares.uniform)) : "");
+    write(tick, shares?.uniform ? texts.tick({ uniform: number(shares.uniform) }) : "");
   };
   /** The cell under the cursor, or else the largest cell, in words. */
   const sentence = (content: Values) => {

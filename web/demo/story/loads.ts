@@ -6,11 +6,11 @@ import { repeatable } from "./prose.ts";
 import type { Scene, Story } from "./scene.ts";
 
 /** `open` loads what the figures need and returns them, with what draws a scene in them. */
-export function loads(body: HTMLElement, { texts }: Story, open: () => Promise<[figures: Node, draw: (scene: Scene) => void]>) {
+export function loads(body: HTMLElement, { words: common }: Story, open: () => Promise<[figures: Node, draw: (scene: Scene) => void]>) {
   let drawFigures = (_scene: Scene) => {};
   const draw = repeatable((scene: Scene) => drawFigures(scene));
   const load = async () => {
-    const status = h("p", { role: "status" }, texts.story.loading);
+    const status = h("p", { role: "status" }, common.loading);
     body.replaceChildren(status);
     const [figures, drawThem] = await open().catch(() => []);
     if (!figures) return showError(status, withRemedy(words.trouble.story), () => void load());

@@ -16,13 +16,13 @@ export const stepsIn = (root: HTMLElement): HTMLElement[] => chaptersIn(root).fi
 
 /** Returns what draws it, with the last scene of the story's model and the chapter in the middle of the screen. */
 export function buildRail(root: HTMLElement, page: Page, story: Story, teller: Teller, life: AbortSignal) {
-  const { state, hand, redraw, wipe } = page, { texts, words, choices } = story;
+  const { state, hand, redraw, wipe } = page, { words, choices } = story;
   const rail = root.querySelector<HTMLElement>("#rail")!;
-  const pad = h("canvas", { id: "rail-pad", tabIndex: 0, role: "application", ariaLabel: texts.story.railPad });
+  const pad = h("canvas", { id: "rail-pad", tabIndex: 0, role: "application", ariaLabel: words.railPad });
   const keyPen = listen(pad, { ...hand, choosable: undefined, hover: undefined, moved: redraw });
   const answer = h("output", { id: "rail-answer", ariaLive: "off" }, h("strong"), h("span")); // the page announces answers already
   const place = h("p", { className: "rail-patch" });
-  const clear = button(texts.story.clear, wipe, { className: "plain small" });
+  const clear = button(words.clear, wipe, { className: "plain small" });
   const layer = h("select", { id: "rail-layer" });
   const head = h("select", { id: "rail-head" });
   layer.addEventListener("input", () => story.choose({ layer: layer.selectedIndex }));
@@ -34,9 +34,9 @@ export function buildRail(root: HTMLElement, page: Page, story: Story, teller: T
   reader.root.id = "rail-reader";
   const other = reader.root.querySelector("label:last-child span")!;
   const settings = h("div", { className: "rail-choices" }, reader.root,
-    h("label", {}, texts.story.layer, layer), h("label", {}, texts.story.head, head), place);
+    h("label", {}, words.layer, layer), h("label", {}, words.head, head), place);
   const steps = buildSteps(root, story, settings, life);
-  rail.ariaLabel = texts.story.rail;
+  rail.ariaLabel = words.rail;
   rail.replaceChildren(
     h("div", { className: "sheet" }, pad),
     h("div", { className: "rail-read" }, answer, clear),
@@ -50,7 +50,7 @@ export function buildRail(root: HTMLElement, page: Page, story: Story, teller: T
     const reading = current && { result: current.result, version: current.version, unfinished: current.unfinished };
     const { sign, pale, unknown } = answerOf({ ...state, choice: teller.choice, reading });
     const best = current?.result.classes[0], [word, share] = answer.children;
-    write(word!, best ? sign : texts.story.blank);
+    write(word!, best ? sign : words.blank);
     write(share!, best && !unknown ? percent(best.p) : "");
     answer.classList.toggle("unsure", pale);
     answer.dataset.label = best?.label ?? "";
@@ -64,7 +64,7 @@ export function buildRail(root: HTMLElement, page: Page, story: Story, teller: T
     }
     layer.selectedIndex = scene.layer;
     head.selectedIndex = scene.head;
-    write(place, isBlank(state) ? words.example : texts.story.chosen(scene.patch[0] + 1, scene.patch[1] + 1));
+    write(place, isBlank(state) ? words.example : words.chosen({ row: scene.patch[0] + 1, col: scene.patch[1] + 1 }));
   };
 }
 

@@ -4,7 +4,6 @@ import type { Stroke } from "../ink.ts";
 import type { PadEvents } from "../pad.ts";
 import type { Shape } from "../pixels.ts";
 import type { State } from "../state.ts";
-import type { Texts } from "../texts/en.ts";
 import type { Choices } from "./choices.ts";
 import type { Words } from "./texts/en.ts";
 import type { Walk } from "./walk.ts";
@@ -48,7 +47,6 @@ export interface Page {
 
 /** Gives every chapter the same tools. */
 export interface Story extends Pick<Page, "draw" | "say"> {
-  readonly texts: Texts;
   readonly words: Words;
   readonly choices: Choices;
   readonly walk: Walk;

@@ -2,9 +2,9 @@
 import type { Classification } from "vitrine";
 import { paintInk } from "../colour.ts";
 import type { Shape } from "../pixels.ts";
-import type { Texts } from "../texts/en.ts";
 import { h } from "../dom.ts";
 import type { Scene } from "./scene.ts";
+import type { Words } from "./texts/en.ts";
 
 /** A model's tokens: the prefix, then the patches of a grid. */
 type Tokens = Pick<Scene, "config" | "shape">;
@@ -16,10 +16,10 @@ export function patchOfToken(token: number, { config, shape: { gridCols } }: Tok
 }
 
 /** "class token", "prefix token 2" or "row 4, column 3". */
-export function tokenName(token: number, tokens: Tokens, { story }: Texts): string {
+export function tokenName(token: number, tokens: Tokens, words: Words): string {
   const patch = patchOfToken(token, tokens);
-  if (patch) return story.patch(patch[0] + 1, patch[1] + 1);
-  return tokens.config.prefix[token] === "class" ? story.classToken : story.prefixToken(token + 1);
+  if (patch) return words.patch({ row: patch[0] + 1, col: patch[1] + 1 });
+  return tokens.config.prefix[token] === "class" ? words.classToken : words.prefixToken({ n: token + 1 });
 }
 
 /** The page's chosen patch on another model's grid, which may be smaller. */

@@ -1,9 +1,9 @@
 /** A lesson: the drawings of one sign, its name, and how far the model is with it. */
 import { button, h, write } from "../dom.ts";
 import { drawStrokes, SIDE, type Stroke } from "../ink.ts";
-import type { Texts } from "../texts/en.ts";
 import { decimal, percentage } from "../texts/words.ts";
 import { nameOf } from "./text.ts";
+import type { Words } from "./texts/en.ts";
 
 /** A new sign needs some drawings, so that the model learns what they have in common. A correction needs one. */
 const LEAST = 3;
@@ -32,7 +32,7 @@ interface Acts {
   stop(): void;
 }
 
-export function buildLesson(texts: Texts["teachIt"], { keep, remove, learn, cancel, stop }: Acts, typed = "") {
+export function buildLesson(texts: Words, { keep, remove, learn, cancel, stop }: Acts, typed = "") {
   const say = h("p", { id: "teach-it-status", className: "say", role: "status", tabIndex: -1 });
   const dots = h("div", { className: "dots", role: "group", ariaLabel: texts.drawings });
   const name = h("input", { id: "teach-it-name", autocomplete: "off", spellcheck: false, maxLength: 24, placeholder: texts.placeholder, value: typed });
@@ -71,12 +71,12 @@ export function buildLesson(texts: Texts["teachIt"], { keep, remove, learn, canc
     collect.hidden = progress !== undefined;
     run.hidden = progress === undefined;
     if (progress) return drawProgress(progress);
-    write(say, trouble || (count() >= places ? texts.enough : drawings.length === 0 ? texts.first : texts.more(missing)));
+    write(say, trouble || (count() >= places ? texts.enough : drawings.length === 0 ? texts.first : missing === 1 ? texts.once : texts.twice));
     write(main, count() >= places ? texts.learn : texts.next);
     main.ariaDisabled = String(!inked && drawings.length < places); // not `disabled`: see main.ts
     if (redrawn) drawDots(drawings, places);
     if (relabelled) labelChips.replaceChildren(...labels.map((label) =>
-      button(label, () => count() > 0 && learn(label), { className: "plain", ariaLabel: texts.itIs(label) })));
+      button(label, () => count() > 0 && learn(label), { className: "plain", ariaLabel: texts.itIs({ label }) })));
     for (const chip of labelChips.children) chip.ariaDisabled = String(count() === 0);
   }
 
@@ -84,12 +84,12 @@ export function buildLesson(texts: Texts["teachIt"], { keep, remove, learn, canc
     write(say, texts.learning);
     bar.max = steps;
     bar.value = step;
-    write(numbers, step === 0 ? "" : texts.step({ step, steps, right: percentage(accuracy, 0), seconds: decimal(Math.max(1, secondsLeft), 0) }));
+    write(numbers, step === 0 ? "" : texts.step({ step: String(step), steps: String(steps), right: percentage(accuracy, 0), seconds: decimal(Math.max(1, secondsLeft), 0) }));
   }
 
   /** A square for each drawing that the sign needs. A click on a drawing removes it. */
   function drawDots(drawings: readonly Stroke[][], places: number): void {
-    const thumbnails = drawings.map((strokes, index) => thumbnail(strokes, texts.removeDrawing(index + 1), () => remove(index)));
+    const thumbnails = drawings.map((strokes, index) => thumbnail(strokes, texts.removeDrawing({ index: index + 1 }), () => remove(index)));
     const empty = Array.from({ length: Math.max(0, places - drawings.length) }, (_, index) => h("i", { className: index === 0 ? "now" : "" }));
     dots.replaceChildren(...thumbnails.map(({ root }) => root), ...empty);
     for (const { draw } of thumbnails) draw();

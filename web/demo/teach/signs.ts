@@ -5,11 +5,11 @@ import { pack } from "../pack.ts";
 import { download } from "../save.ts";
 import { inWords } from "../status.ts";
 import { showLink } from "../share.ts";
-import type { Texts } from "../texts/en.ts";
-import { words } from "../texts/words.ts";
+import { allWords } from "../texts/words.ts";
 import { examplesIn, readTaught } from "./learn.ts";
 import type { Shelves } from "./shelf.ts";
 import { packExamples } from "./text.ts";
+import type { Words } from "./texts/en.ts";
 import { thumbnail } from "./lesson.ts";
 import type { LabelledDrawing } from "../../train/handwriting.ts";
 
@@ -23,7 +23,7 @@ export function bySign(examples: readonly LabelledDrawing[]): Map<string, Labell
   return signs;
 }
 
-export function buildSigns(texts: Texts["teachIt"], shelves: Shelves, { another, learn, close }: Record<"another" | "learn" | "close", () => void>) {
+export function buildSigns(texts: Words, shelves: Shelves, { another, learn, close }: Record<"another" | "learn" | "close", () => void>) {
   const status = h("p", { className: "say", role: "status", tabIndex: -1 });
   const rows = h("div", { id: "teach-it-shelf", ariaLabel: texts.signs });
   const storageNote = h("p", { className: "aside" });
@@ -33,9 +33,9 @@ export function buildSigns(texts: Texts["teachIt"], shelves: Shelves, { another,
   onChosen(input, async ([file]) => {
     try {
       shelves.change(await readTaught(file, texts.photos));
-      say(texts.uploaded(file.name));
+      say(texts.uploaded({ file: file.name }));
     } catch (error) {
-      say(texts.refused(file.name, inWords(error)));
+      say(texts.refused({ file: file.name, why: inWords(error) }));
     }
   });
 
@@ -71,9 +71,9 @@ export function buildSigns(texts: Texts["teachIt"], shelves: Shelves, { another,
   };
 }
 
-function drawRows(root: HTMLElement, examples: readonly LabelledDrawing[], texts: Texts["teachIt"], remove: (example: LabelledDrawing) => void): void {
+function drawRows(root: HTMLElement, examples: readonly LabelledDrawing[], texts: Words, remove: (example: LabelledDrawing) => void): void {
   const rows = [...bySign(examples)].map(([label, all]) => {
-    const drawings = all.map((example, index) => thumbnail(example.strokes, texts.remove(label, index + 1), () => remove(example)));
+    const drawings = all.map((example, index) => thumbnail(example.strokes, texts.remove({ label, index: index + 1 }), () => remove(example)));
     const row = h("div", { role: "listitem", data: { label, count: String(all.length) } },
       h("strong", {}, label), h("span", {}, ...drawings.map((drawing) => drawing.root)));
     return { row, drawings };
@@ -83,7 +83,7 @@ function drawRows(root: HTMLElement, examples: readonly LabelledDrawing[], texts
   for (const { draw } of rows.flatMap(({ drawings }) => drawings)) draw();
 }
 
-async function copyLink({ now: { examples } }: Shelves, texts: Texts["teachIt"]): Promise<string> {
+async function copyLink({ now: { examples } }: Shelves, texts: Words): Promise<string> {
   const first = examples[0] && pack(examples[0].strokes);
   if (!first) return texts.none;
   const fragment = new URLSearchParams({ d: first, signs: packExamples(examples) });
@@ -91,9 +91,9 @@ async function copyLink({ now: { examples } }: Shelves, texts: Texts["teachIt"])
   if (link.length > MOST_LINK) return texts.tooLarge;
   try {
     await navigator.clipboard.writeText(link);
-    return words.share.copied;
+    return allWords().send.copied;
   } catch {
     showLink(link);
-    return words.share.refused;
+    return allWords().send.refused;
   }
 }

@@ -4,13 +4,13 @@ import { drawStrokes, inPadUnits, type Stroke } from "../ink.ts";
 import { choiceIn, MODELS, type ModelFile, type Own, SIGNS } from "../models.ts";
 import { inWords } from "../status.ts";
 import type { State } from "../state.ts";
-import { en } from "../texts/en.ts";
-import { decimal, inLanguage, onLanguage } from "../texts/words.ts";
+import { decimal, onLanguage, sentencesOf } from "../texts/words.ts";
 import { countRight, learn } from "./learn.ts";
 import { buildLesson, type Progress } from "./lesson.ts";
 import { Shelves } from "./shelf.ts";
 import { bySign, buildSigns } from "./signs.ts";
 import { unpackExamples } from "./text.ts";
+import type { texts as english } from "./texts/en.ts";
 import type { LabelledDrawing } from "../../train/handwriting.ts";
 
 export type Teaching = ReturnType<typeof buildTeaching>;
@@ -35,7 +35,7 @@ export function buildTeaching(state: State, page: Page) {
 
   // ---- The panel, anew for each language ----
   const build = (typed?: string) => {
-    const texts = inLanguage(en).teachIt;
+    const texts = sentencesOf<typeof english>("teachIt");
     return [texts, buildLesson(texts, {
       keep() {
         drawings = [...drawings, state.strokes];
@@ -134,10 +134,10 @@ export function buildTeaching(state: State, page: Page) {
       const right = state.model ? await countRight(state.model, examples) : 0;
       if (drawings.length > 0 && state.strokes.length === 0) page.draw(drawings.at(-1)!);
       show("closed");
-      page.say(texts.taught(seconds, right, examples.length));
+      page.say(texts.taught({ seconds, right, all: examples.length }));
     } catch (error) {
       progress = undefined;
-      const why = lessonStop.signal.aborted ? texts.stopped : texts.failed(inWords(error));
+      const why = lessonStop.signal.aborted ? texts.stopped : texts.failed({ why: inWords(error) });
       if (before === "signs") signs.say(why);
       else trouble = why;
       if (isInked() && drawings.at(-1) === state.strokes) drawings = drawings.slice(0, -1);

@@ -1,7 +1,5 @@
-/** The page's words in English. Each language has a file with the same keys. */
-import { closer } from "./en-closer.ts";
+/** The page's words in English. de.json and the like translate each sentence. */
 import { opening } from "./en-opening.ts";
-import { own } from "./en-own.ts";
 
 /**
  * The English of index.html, where data-text and data-attributes name it. A number in braces is the
@@ -33,6 +31,7 @@ const page = {
   photo: "Read a photo of a digit",
   photoTitle: "Read a photo of a digit: choose, drop or paste one",
   takeaway: "Save the drawing or its code",
+  share: "Share",
   shareTitle: "A link that holds the drawing",
   save: "Picture",
   saveTitle: "Save drawing and map as a PNG",
@@ -89,7 +88,66 @@ const page = {
   machine: "The model, and what to take along",
   down: "How it reads: {1} steps, on your own drawing",
   local: "nothing leaves this tab",
-};
+} as const;
+
+/** What *Look closer* and *Share* say, and the sentence beside the map. */
+const closer = {
+  /** Where the map is hottest. */
+  looks: {
+    kinds: {
+      crossing: "the crossing",
+      end: "the tip",
+      turn: "the turn",
+      bend: "the bend",
+      line: "the line",
+      ink: "the ink",
+      gap: "the empty space",
+    },
+    positions: {
+      topLeft: "at the top left",
+      top: "at the top",
+      topRight: "at the top right",
+      left: "on the left",
+      middle: "in the middle",
+      right: "on the right",
+      bottomLeft: "at the bottom left",
+      bottom: "at the bottom",
+      bottomRight: "at the bottom right",
+    },
+    at: "{kind} {position}",
+    both: "{a} and {b}",
+    it: "It looks mostly at {place}: ",
+    patch: "The chosen patch looks mostly at {place}: ",
+    hold: "{patches} of {all} patches hold {share} of its attention.",
+    holdOne: "one patch of {all} holds {share} of its attention.",
+    spread: "It looks a little everywhere: no patch holds more than {p} of its attention.",
+  },
+  calibration: {
+    never: "They were never calibrated: the model may be right more or less often than they say.",
+    scaled: "The logits are first divided by {temperature}. At 90\u00a0%, about nine in ten answers are right, on digits like those it learnt from.",
+    limit: "An answer below {p} counts as not sure.",
+  },
+  machine: {
+    scale: "{p}, one scale for all",
+    running: "{size} of learnt numbers, run by {build}.",
+    builds: {
+      relaxed: "the fastest build for this browser (WebAssembly, relaxed SIMD)",
+      simd128: "the fast build (WebAssembly with SIMD)",
+      scalar: "the plain build (WebAssembly without SIMD)",
+    },
+  },
+  send: {
+    large: "This drawing is too large for a link: save its picture instead.",
+    photo: "A link holds strokes and no photo: save the picture instead.",
+    shared: "Shared: the link holds the drawing.",
+    copied: "Link copied: it holds the drawing.",
+    refused: "The browser does not let the page copy. The address above now holds the drawing: copy it.",
+    saved: "The picture is saved among your downloads.",
+    codeCopied: "Copied",
+    codeRefused: "The browser does not let the page copy. The text is selected: copy it with the keyboard.",
+    noPng: "the browser could not make a PNG",
+  },
+} as const;
 
 /** The headings of the story, in index.html. */
 const chapters = {
@@ -105,7 +163,7 @@ const chapters = {
   words: "A decoder writes",
   teach: "For teachers: six exercises",
   why: "Which patches spoke for this class",
-};
+} as const;
 
 /** The second tab, in index.html. */
 const ownPage = {
@@ -129,85 +187,6 @@ const ownPage = {
   configHint: 'missing keys, such as {"heads": 3}',
   reading: "What the model sees in the photo",
   classes: "The most probable classes",
-};
+} as const;
 
-type Cell = { row: string; column: string; value: string };
-
-const grid = {
-  kind: "grid of numbers",
-  keys: "Arrow keys move from cell to cell. Enter chooses a cell.",
-  signed: (top: string) => `Blue: down to −${top}. Orange-red: up to ${top}. Root scale.`,
-  tick: (uniform: string) => `tick: all equal, ${uniform}; root scale`,
-  hidden: "masked",
-  cell: ({ row, column, value }: Cell) => `${row}, ${column}: ${value}`,
-  largest: ({ row, column, value }: Cell) => `Largest: ${row}, ${column}, ${value}`,
-};
-
-/** Common to all chapters. */
-const story = {
-  title: "Inside: your drawing, step by step",
-  rail: "Your drawing and the answer",
-  railPad: "Draw here too",
-  layer: "Layer",
-  head: "Head",
-  blank: "blank pad",
-  clear: "Clear",
-  chosen: (row: number, col: number) => `Patch: row ${row}, column ${col}`,
-  patch: (row: number, col: number) => `row ${row}, column ${col}`,
-  row: (n: number) => `row ${n}`,
-  column: (n: number) => `column ${n}`,
-  classToken: "class token",
-  prefixToken: (n: number) => `prefix token ${n}`,
-  loading: "Loading…",
-};
-
-/** Teaching on the first window. */
-const teachIt = {
-  title: "Teach it a sign",
-  signs: "My signs",
-  first: "Draw your sign on the pad.",
-  more: (count: number): string => (count === 1 ? "And once more." : "Draw it twice more, as you would tomorrow."),
-  enough: "That is enough. What is it called?",
-  drawings: "The drawings of this sign",
-  removeDrawing: (index: number) => `Remove drawing ${index}`,
-  name: "What is it called?",
-  placeholder: "star",
-  known: "Or is it one that it knows?",
-  itIs: (label: string) => `It is ${label}`,
-  honest: "It also practises its digits and drawings of nothing, so that it stays honest about what it does not know.",
-  cancel: "Cancel",
-  next: "Next drawing",
-  learn: "Learn",
-  stop: "Stop",
-  learning: "Learning, in this tab…",
-  step: ({ step, steps, right, seconds }: { step: number; steps: number; right: string; seconds: string }) =>
-    `step ${step} of ${steps} · ${right} right · ${seconds} s left`,
-  taught: (seconds: string, right: number, all: number) =>
-    `Learnt in ${seconds} s: it reads ${right} of your ${all} drawings.`,
-  stopped: "Stopped. The model is as it was before.",
-  failed: (why: string) => `It could not learn that: ${why}`,
-  none: "No sign yet. Three drawings of each are enough.",
-  remove: (label: string, index: number) => `Remove drawing ${index} of ${label}`,
-  changed: "Your drawings have changed since it learnt.",
-  again: "Learn again",
-  another: "Teach another",
-  forget: "Forget all",
-  undo: "Undo",
-  download: "Download",
-  upload: "Load…",
-  link: "Copy a link",
-  close: "Close",
-  kept: "Kept in this browser until you forget them.",
-  notKept: "This browser keeps nothing. Download the model to have it later.",
-  uploaded: (file: string) => `${file} is what reads now.`,
-  refused: (file: string, why: string) => `${file} was not taken: ${why}`,
-  photos: "it reads photos and no drawings; “Your own ViT” shows it",
-  linked: "These drawings came with the link. Press “Learn again”, and the model learns them here.",
-  damaged: "The link’s drawings are damaged.",
-  tooLarge: "Too many drawings for a link. Download the model instead: its file holds them.",
-};
-
-export const en = { ...opening, ...closer, own, page, chapters, ownPage, grid, story, teachIt };
-
-export type Texts = typeof en;
-export type GridTexts = Texts["grid"];
+export const texts = { ...opening, ...closer, page, chapters, ownPage };

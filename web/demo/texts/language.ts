@@ -1,28 +1,26 @@
 /** Chooses the page's language: by the address, by hand or by the browser. */
+import addresses from "virtual:languages";
+import { once } from "../once.ts";
 import { store, stored } from "../storage.ts";
-import { speak, tellLanguage, type StorySentences, type Translation, words } from "./words.ts";
+import { type Language, speak, tellLanguage, words } from "./words.ts";
+import type { Sentences } from "./sentences.ts";
 
-interface Language {
-  page: Translation;
-  sentences: StorySentences;
-}
-
-/** The tag is the code, but for Serbian, which is in Latin letters, and Chinese. */
-const LANGUAGES: Record<string, { name: string; tag?: string; load: () => Promise<Language> }> = {
-  en: { name: "English", load: () => import("virtual:language/en") },
-  de: { name: "Deutsch", load: () => import("virtual:language/de") },
-  fr: { name: "Français", load: () => import("virtual:language/fr") },
-  sr: { name: "Srpski", tag: "sr-Latn", load: () => import("virtual:language/sr") },
-  es: { name: "Español", load: () => import("virtual:language/es") },
-  zh: { name: "中文", tag: "zh-Hans", load: () => import("virtual:language/zh") },
-};
+/** What loads each language's file. */
+const load = Object.fromEntries(Object.entries(addresses).map(([code, address]) => [code, once(async (): Promise<Language> => {
+  const answer = await fetch(address);
+  if (!answer.ok) throw new Error(address);
+  return answer.json();
+})]));
 
 /** The first language that the page has: in the address (?lang=de), chosen earlier, the browser's. */
 export function languageFor(address: string, earlier: string | null, preferred: readonly string[]): string {
   const parameter = new URL(address).searchParams.get("lang");
   const codes = [parameter, earlier, ...preferred].map((tag) => tag?.toLowerCase().split("-")[0] ?? "");
-  return codes.find((code) => Object.hasOwn(LANGUAGES, code)) ?? "en";
+  return codes.find((code) => Object.hasOwn(addresses, code)) ?? "en";
 }
+
+/** Its text is the language's name, and its `lang` the tag. */
+const optionOf = (code: string) => document.querySelector<HTMLOptionElement>(`#language [value=${code}]`)!;
 
 const KEY = "vitrine-language";
 let current = "en";
@@ -35,12 +33,12 @@ export function followLanguage(select: HTMLSelectElement, say: (text: string) =>
     select.value = code;
     if (code === current) return;
     try {
-      const language = await LANGUAGES[code].load();
+      const language = await load[code]();
       if (turn === turns) speakHere(code, language);
     } catch {
       if (turn !== turns) return;
       select.value = current;
-      say(words.language.failed(LANGUAGES[code].name, LANGUAGES[current].name));
+      say(words.language.failed({ wanted: optionOf(code).text, stays: optionOf(current).text }));
     }
   };
   select.addEventListener("change", () => {
@@ -51,51 +49,44 @@ export function followLanguage(select: HTMLSelectElement, say: (text: string) =>
   void show(languageFor(location.href, stored(KEY), navigator.languages));
 }
 
-/** Loads the sentences of the story in the language that is shown: English is in the HTML, and its file comes only now. */
+/** Loads the sentences of all parts in the language that is shown. English is in the HTML and the first script, and its file comes only now. */
 export async function loadSentences(): Promise<void> {
-  const code = current, language = await LANGUAGES[code].load();
+  const code = current, language = await load[code]();
   if (code === current) adopt(code, language);
 }
 
-function adopt(code: string, { page, sentences }: Language): string {
-  const { tag = code } = LANGUAGES[code];
+function adopt(code: string, language: Language): void {
   current = code;
-  speak(page, sentences, tag);
-  return tag;
+  speak(language, (document.documentElement.lang = optionOf(code).lang));
 }
 
 function speakHere(code: string, language: Language): void {
-  const { page } = language;
-  document.documentElement.lang = adopt(code, language);
+  adopt(code, language);
   document.getElementById("language-code")!.textContent = code.toUpperCase();
-  translate(page);
+  translate(language.page);
   tellLanguage();
 }
 
 // ---- The texts of the HTML --------------------------------------------------
 
-type Block = Readonly<Record<string, unknown>>;
-
-/** The text of "page.title"; undefined if the language lacks it. */
-function textOf(translation: Translation, key: string): string | undefined {
+/** The text of "page.title"; undefined for what is no key, as of the third tab's answer. */
+function textOf(texts: Sentences, key: string): string | undefined {
   const [block, name] = key.split(".");
-  const text = (translation as Record<string, Block | undefined>)[block]?.[name];
-  return typeof text === "string" ? text : undefined;
+  return (texts[block] as Sentences | undefined)?.[name] as string | undefined;
 }
 
 /** Each element's children in English order. */
 const children = new WeakMap<Element, Element[]>();
 
-function translate(translation: Translation): void {
+function translate(texts: Sentences): void {
   for (const element of document.querySelectorAll<HTMLElement>("[data-text]")) {
-    const text = textOf(translation, element.dataset.text!);
-    if (text !== undefined) write(element, text);
+    const text = textOf(texts, element.dataset.text!);
+    if (text) write(element, text);
   }
   for (const element of document.querySelectorAll<HTMLElement>("[data-attributes]")) {
     for (const pair of element.dataset.attributes!.split(" ")) {
       const [name, key] = pair.split("=");
-      const text = textOf(translation, key);
-      if (text !== undefined) element.setAttribute(name, text);
+      element.setAttribute(name, textOf(texts, key)!);
     }
   }
 }

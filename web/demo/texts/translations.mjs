@@ -1,6 +1,7 @@
 /**
- * The story's translations. English leads, in the texts/en.ts of the story and of each chapter; texts/de.json
- * and the like say each English sentence in another language. A sentence that English has changed is one that they lack.
+ * The page's languages. English leads, in texts/en.ts here, of the story, of each chapter and of what else has such a
+ * folder; texts/de.json and the like say each English sentence in another language. A sentence that English has
+ * changed is one that they lack.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -8,15 +9,16 @@ import { importTypescript } from "../../scripts/typescript.mjs";
 
 export const LANGUAGES = ["de", "fr", "sr", "es", "zh"];
 
-const story = new URL("../story/", import.meta.url);
+const demo = new URL("../", import.meta.url);
 
-/** The story's texts, each chapter's and those of the third tab: { id: { english, file } }, where file(language) is the path of a translation. */
-export async function textsOfStory() {
-  const chapters = readdirSync(new URL("chapters/", story)).map((id) => [id, `chapters/${id}/texts/`]);
-  const all = [["story", "texts/"], ["number", "../number/texts/"], ...chapters].filter(([, folder]) => existsSync(new URL(`${folder}en.ts`, story)));
+/** All texts by their ids: { id: { english, file } }, where file(language) is the path of a translation. */
+export async function allTexts() {
+  const chapters = readdirSync(new URL("story/chapters/", demo)).map((id) => [id, `story/chapters/${id}/`]);
+  const all = [["page", ""], ["own", "own/"], ["teachIt", "teach/"], ["number", "number/"], ["story", "story/"], ...chapters]
+    .map(([id, folder]) => [id, `${folder}texts/`]).filter(([, folder]) => existsSync(new URL(`${folder}en.ts`, demo)));
   return Object.fromEntries(await Promise.all(all.map(async ([id, folder]) => {
-    const { texts } = await importTypescript(`web/demo/story/${folder}en.ts`);
-    return [id, { english: texts, file: (language) => fileURLToPath(new URL(`${folder}${language}.json`, story)) }];
+    const { texts } = await importTypescript(`web/demo/${folder}en.ts`);
+    return [id, { english: texts, file: (language) => fileURLToPath(new URL(`${folder}${language}.json`, demo)) }];
   })));
 }
 
@@ -27,20 +29,40 @@ const replaced = (english, other) => Object.fromEntries(Object.entries(english)
 /** A file's translations, by the English; none without the file. */
 export const readTranslation = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {});
 
-/** A plugin with a module "virtual:language/de" and so on: the page's words, and each chapter's sentences by their keys. What a language lacks is English. */
-export const translations = () => ({
-  name: "translations",
-  resolveId: (specifier) => (specifier.startsWith("virtual:language/") ? `\0${specifier}` : undefined),
-  async load(moduleId) {
-    const language = /^\0virtual:language\/(.*)/.exec(moduleId)?.[1];
-    if (!language) return undefined;
-    const sentences = {};
-    for (const [id, { english, file }] of Object.entries(await textsOfStory())) {
-      this.addWatchFile(file(language));
-      const translated = readTranslation(file(language));
-      sentences[id] = replaced(english, (text) => translated[text] ?? text);
-    }
-    const page = JSON.stringify(fileURLToPath(new URL(`${language}.ts`, import.meta.url)));
-    return `export { ${language} as page } from ${page};\nexport const sentences = ${JSON.stringify(sentences)};`;
-  },
-});
+/** All texts in a language, by their ids. What the language lacks is English. */
+export const textsIn = (all, language) => Object.fromEntries(Object.entries(all).map(([id, { english, file }]) => {
+  const translated = readTranslation(file(language));
+  return [id, replaced(english, (text) => translated[text] ?? text)];
+}));
+
+/** A plugin with a module "virtual:languages": the addresses of the languages' files, by their codes. */
+export function translations() {
+  const module = "virtual:languages", codes = ["en", ...LANGUAGES];
+  let building = false;
+  return {
+    name: "translations",
+    configResolved({ command }) {
+      building = command === "build";
+    },
+    configureServer({ middlewares, watcher, ws }) {
+      watcher.on("change", (path) => /texts.\w+\.(json|ts)$/.test(path) && ws.send({ type: "full-reload" }));
+      middlewares.use(async ({ url }, answer, next) => {
+        const code = codes.find((each) => url === `/${each}.json`);
+        if (!code) return next();
+        answer.setHeader("Content-Type", "application/json");
+        answer.end(JSON.stringify(textsIn(await allTexts(), code)));
+      });
+    },
+    resolveId: (specifier) => (specifier === module ? `\0${module}` : undefined),
+    async load(moduleId) {
+      if (moduleId !== `\0${module}`) return undefined;
+      const all = building && await allTexts();
+      const addressOf = (code) => {
+        if (!building) return `"/${code}.json"`;
+        const source = JSON.stringify(textsIn(all, code));
+        return `import.meta.ROLLUP_FILE_URL_${this.emitFile({ type: "asset", name: `${code}.json`, source })}`;
+      };
+      return `export default { ${codes.map((code) => `${code}: ${addressOf(code)}`).join(", ")} };`;
+    },
+  };
+}

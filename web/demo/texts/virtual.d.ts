@@ -1,5 +1,5 @@
 /** See translations.mjs. */
-declare module "virtual:language/*" {
-  export const page: import("./words.ts").Translation;
-  export const sentences: import("./words.ts").StorySentences;
+declare module "virtual:languages" {
+  const addresses: Readonly<Record<string, string>>;
+  export default addresses;
 }

@@ -1,35 +1,36 @@
 /** The words and numbers of the page in the language that is shown: English at first. */
-import type { Texts } from "./en.ts";
+import type { texts } from "./en.ts";
 import { opening } from "./en-opening.ts";
+import { type Messages, messagesIn, type Sentences } from "./sentences.ts";
 
-/** A language may lack whole blocks, which then stay English. */
-export type Translation = Partial<Texts>;
+/** A language's sentences by the ids of their files: see translations.mjs. */
+export type Language = Readonly<Record<string, Sentences>>;
 
-/** Sentences as data, by their keys: see sentences.ts. */
-export interface Sentences {
-  readonly [key: string]: string | Sentences;
-}
-
-/** The sentences of the story and of its chapters, by their ids. */
-export type StorySentences = Readonly<Record<string, Sentences>>;
-
-/** What the page's scripts say. Read it anew for each text, because the language may change. */
-export let words = opening;
-
-let chosen: Translation = {};
-/** In the page's language, once the story is near. */
-export let sentences: StorySentences = {};
 /** The language's tag, by which numbers are written. */
 export let tag = "en";
 const formats = new Map<string, Intl.NumberFormat>();
 
+let language: Language = { page: opening };
+let messages: Record<string, unknown> = {};
+let toMessages = messagesIn(tag, whole);
+
+/** The messages of a file of sentences, whose English `Texts` is. All but "page" are here once the language's file is. */
+export const sentencesOf = <Texts>(id: string): Messages<Texts> => (messages[id] ??= toMessages(language[id]!)) as Messages<Texts>;
+
+/** What the page's scripts say. Read it anew for each text, because the language may change. */
+export let words = sentencesOf<typeof opening>("page");
+
+/** The same and what only later parts say. They are here once the language's file is. */
+export const allWords = () => words as Messages<typeof texts>;
+
 /** Changes the language. The tag, such as "sr-Latn", tells how it writes numbers. */
-export function speak(translation: Translation, itsSentences: StorySentences, itsTag: string): void {
-  chosen = translation;
-  sentences = itsSentences;
-  words = { ...opening, ...translation };
+export function speak(itsSentences: Language, itsTag: string): void {
+  language = itsSentences;
   tag = itsTag;
   formats.clear();
+  messages = {};
+  toMessages = messagesIn(tag, whole);
+  words = sentencesOf("page");
 }
 
 const listeners: (() => void)[] = [];
@@ -40,13 +41,6 @@ export const onLanguage = (changed: () => void): void => void listeners.push(cha
 export function tellLanguage(): void {
   for (const listener of listeners) listener();
 }
-
-/** All texts of the page and the story. Blocks that the language lacks are English. */
-export const inLanguage = (english: Texts): Texts => ({ ...english, ...chosen });
-
-/** A block that loads with the code that needs it. It is English where the language lacks it. */
-export const blockOf = <Name extends keyof Texts>(name: Name, english: Texts[Name]): Texts[Name] =>
-  chosen[name] ?? english;
 
 function format(value: number, digits: number, style: "decimal" | "percent", useGrouping = false): string {
   const key = `${style} ${digits} ${useGrouping}`;
@@ -88,7 +82,9 @@ export const number = (value: number, digits = 2): string => formatSigned(value,
 export const signed = (value: number, digits = 1): string => formatSigned(value, digits, "+");
 
 /** A whole number: 10000 → "10,000". */
-export const whole = (value: number): string => format(value, 0, "decimal", true);
+export function whole(value: number): string {
+  return format(value, 0, "decimal", true);
+}
 
 /** Two digits of a number that is not negative: 0.0471 → "0.047", 123 → "120". */
 export function rough(value: number): string {

@@ -50,7 +50,7 @@ export const build: ChapterBuilder<Words> = (root, story, words) => {
     const token = hasClass && whose.value === "class" ? 0 : scene.token, weights = weightsOf(scene);
     const way = wayOf(scene, token, weights);
     writeLead(lead, words, config.width);
-    write(where, words.where({ n: layer + 1, all: config.depth, token: tokenName(token, scene, story.texts) }));
+    write(where, words.where({ n: layer + 1, all: config.depth, token: tokenName(token, scene, story.words) }));
     const idle = config.pool === "class" && layer === config.depth - 1 && token > 0;
     write(notes, [config.stem.length > 0 && layer === 0 && words.stem, config.norm === "post" && words.post, !config.residual && words.noResidual, idle && words.lastBlock]
       .filter(Boolean).join(" "));

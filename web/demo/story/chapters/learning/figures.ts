@@ -161,9 +161,9 @@ function buildAnswers(story: Story, classes: number, count: number) {
 
 /** The second visit's matter: curves and filters. Its `draw` shows the stop that is chosen. */
 function buildMore(steps: readonly number[], answers: Answers, story: Story, words: Words) {
-  const { grid } = story.texts, end = steps.length - 1;
+  const end = steps.length - 1;
   const curves = buildChart(words.curves, LABELS + steps.length * STOP, [44, 44]);
-  const [filtersFigure, drawFilters] = buildFilters(words.filters, grid), filtersWords = h("figcaption");
+  const [filtersFigure, drawFilters] = buildFilters(words.filters, story.words), filtersWords = h("figcaption");
   const root = fold(story, words.more,
     figure(words.curves, h("div", { className: "grid-scroll" }, curves.root), h("figcaption", {}, words.curvesLegend({ images })), h("p", { className: "cite" }, words.spacing)),
     figure(words.filters, filtersFigure, filtersWords), cite(words.cite));

@@ -4,9 +4,9 @@ import { css, tone } from "../../../colour.ts";
 import { h } from "../../../dom.ts";
 import { sized } from "../../../figure/canvas.ts";
 import { saveable } from "../../../figure/parts.ts";
-import type { GridTexts } from "../../../texts/en.ts";
 import { rough } from "../../../texts/words.ts";
 import { signedColour } from "../../grid.ts";
+import type { Words } from "../../texts/en.ts";
 
 const GAP = 7; // CSS pixels
 /** Filters that fit beside each other on a phone, small or large. All patch sizes divide their pixels. */
@@ -25,7 +25,7 @@ export function filtersOf(file: Uint8Array): Filters {
 }
 
 /** Returns the figure and what draws filters in it, on a scale that ends at ±top. */
-export function buildFilters(label: string, { signed }: GridTexts): [HTMLElement, (filters: Filters, top: number, dark: boolean) => void] {
+export function buildFilters(label: string, { grid }: Words): [HTMLElement, (filters: Filters, top: number, dark: boolean) => void] {
   const canvas = saveable(h("canvas", { className: "filters" }), label), legend = h("p", { className: "grid-legend" });
   const root = h("div", { className: "grid" }, h("div", { className: "grid-scroll" }, canvas), legend);
   return [root, ({ side, weights }, top, dark) => {
@@ -40,6 +40,6 @@ export function buildFilters(label: string, { signed }: GridTexts): [HTMLElement
       context.fillStyle = signedColour(value, top, dark);
       context.fillRect((filter % across) * step + column * cell, Math.floor(filter / across) * step + row * cell, cell, cell);
     });
-    legend.textContent = signed(rough(top));
+    legend.textContent = grid.signed({ top: rough(top) });
   }];
 }

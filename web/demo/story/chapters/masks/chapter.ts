@@ -20,7 +20,7 @@ export const build: ChapterBuilder<Words> = (root, story, words) => {
   let prefixRow: number | undefined; // a token of the prefix whose row is shown
   let isAnswerVisible = false; // the question's answer, in the figure
 
-  const nameOf = (token: number) => tokenName(token, scene!, story.texts);
+  const nameOf = (token: number) => tokenName(token, scene!, story.words);
   const matrix = buildGrid(story, {
     label: words.matrix,
     rowName: (row) => words.asks({ token: nameOf(attention!.queries[row]!) }),

@@ -58,7 +58,7 @@ export const build: ChapterBuilder<Words> = (root, story, words) => {
     const tokenOf = (patch: number) => rowOf(embedded, prefix + patch, width);
     const apart = (patch: number) => tokenOf(patch).reduce((most, value, d) => Math.max(most, Math.abs(value - tokenOf(one)[d]!)), 0);
     const other = empty.slice(1).reduce((best, patch) => (apart(patch) > apart(best) ? patch : best));
-    const name = (patch: number) => tokenName(prefix + patch, now, story.texts);
+    const name = (patch: number) => tokenName(prefix + patch, now, story.words);
     const values = { one: name(one), other: name(other), width, most: number(apart(other)) };
     return apart(other) === 0 ? { option: "yes", words: words.equal(values) } : { option: "no", words: words.unequal(values) };
   });

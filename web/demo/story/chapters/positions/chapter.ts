@@ -24,7 +24,7 @@ export const build: ChapterBuilder<Words> = (root, story, words) => {
   const scramble = scrambleOf(story.choices);
   const update = () => refresh(undefined);
   const note = h("p", { className: "kind-note" });
-  const status = h("p", { id: "positions-status", role: "status" }, story.texts.story.loading);
+  const status = h("p", { id: "positions-status", role: "status" }, story.words.loading);
   const kinds = KINDS.map((name) => [name, words.kinds[name]] as const);
   const kind = story.choices.chips<PositionKind>("kind", words.kind, kinds, "sincos2d", (chosen) => {
     scramble.done = words.notes[chosen];

@@ -17,7 +17,7 @@ const FIGURES: Readonly<Record<PositionKind, readonly string[]>> = {
 export function buildPicture(story: Story, { picture: words, papers }: Words): Part {
   let current: Comparison | undefined;
   const matrix = buildGrid(story, { label: words.matrix, number,
-    rowName: (token) => tokenName(token, current!, story.texts),
+    rowName: (token) => tokenName(token, current!, story.words),
     columnName: (column) => words.number({ n: column + 1 }),
     choose: (token) => story.choose({ patch: patchOfToken(token, current!) }) });
   const alike = buildLikeness(story, words.alike, 36), bias = buildOffsets(story, words.bias, 20), turned = buildOffsets(story, words.turned, 20);

@@ -39,7 +39,7 @@ export function buildScramble(story: Story, words: Words, scramble: Scramble, ch
   let current: Comparison | undefined;
   const nameOf = (place: number) => {
     const columns = current!.shape.gridCols;
-    return story.texts.story.patch(Math.floor(place / columns) + 1, (place % columns) + 1);
+    return story.words.patch({ row: Math.floor(place / columns) + 1, col: (place % columns) + 1 });
   };
   const reorder = (order: readonly number[], done: string) => {
     Object.assign(scramble, { order, done });

@@ -63,7 +63,7 @@ export const build: ChapterBuilder<Words> = (root, story, own) => {
     const { config, result, layer, head } = now, hasClass = config.prefix[0] === "class";
     const query = hasClass ? 0 : now.token, { weights } = answerOf(headOf(now, query)), most = largest(weights);
     const ink = inkOf({ result, shape: now.shape })[most - config.prefix.length];
-    const values = { head: head + 1, layer: layer + 1, share: percent(weights[most]!), token: tokenName(most, now, story.texts) };
+    const values = { head: head + 1, layer: layer + 1, share: percent(weights[most]!), token: tokenName(most, now, story.words) };
     if (most === query) return { option: "itself", words: own.onItself(values) };
     return ink === undefined ? undefined : ink > 0 ? { option: "ink", words: own.onInk(values) } : { option: "paper", words: own.onPaper(values) };
   });

@@ -66,7 +66,7 @@ export function buildMaps(story: Story, own: MapWords) {
   const draw = ({ scene, query, answers, paper, scale }: Omit<HeadsView, "changed">) => {
     if (maps.length !== answers.length) build(answers.length);
     const { config: { prefix }, shape: { gridRows: rows, gridCols: columns }, dark } = scene;
-    const name = (token: number) => tokenName(token, scene, story.texts);
+    const name = (token: number) => tokenName(token, scene, story.words);
     answers.forEach(({ weights }, head) => {
       const { map, canvas, small } = maps[head]!, most = largest(weights);
       paintGrid(canvas, { values: weights.subarray(prefix.length), rows, columns, scale, dark, under: paper }, CELL, patchOfToken(query, scene));

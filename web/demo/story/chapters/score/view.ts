@@ -26,7 +26,7 @@ interface Tools extends Record<"left" | "toggle" | "next" | "reset", () => void>
 }
 
 export function buildView(story: Story, own: Words, { pair, value, whose, point, left, choosePatch, ...press }: Tools) {
-  const { texts } = story;
+  const { words: common } = story;
   let patchAt = (_row: number, _col: number): number => 0; // a scene says where the patches are
   const map = patchGrid(story, {
     label: own.map, cell: 28,
@@ -52,7 +52,7 @@ export function buildView(story: Story, own: Words, { pair, value, whose, point,
   const all = fold(story, own.valueTitle, h("p", {}, own.valueText), valueName, value.root, whole, table.root);
   const folds = [all, why, fold(story, own.headsTitle, ...heads.parts)];
   let measured: Scene | undefined;
-  const drawTable = whenOpen(all, ({ scene, answer }: { scene: Scene; answer: Answer }) => table.draw(answer, (token) => tokenName(token, scene, texts)));
+  const drawTable = whenOpen(all, ({ scene, answer }: { scene: Scene; answer: Answer }) => table.draw(answer, (token) => tokenName(token, scene, common)));
   /** Its sums take T² products, so they wait until they are seen. */
   const drawSpread = whenOpen(why, (scene: Scene) => {
     if (measured === scene) return;
@@ -67,7 +67,7 @@ export function buildView(story: Story, own: Words, { pair, value, whose, point,
     const { scene, query, key, head, paper } = work, { config, shape: { gridRows: rows, gridCols: columns }, dark } = scene;
     const answers = work.heads.map((other, at) => (at === scene.head ? answer : other));
     const scale = scaleOfShares(answers);
-    const name = (token: number) => tokenName(token, scene, texts), prefix = config.prefix.length, d = head.query.length, T = answer.scores.length;
+    const name = (token: number) => tokenName(token, scene, common), prefix = config.prefix.length, d = head.query.length, T = answer.scores.length;
     patchAt = (row, col) => prefix + row * columns + col;
     write(differs, differences(scene, own));
     write(idle, query >= prefix && config.pool === "class" && scene.layer === config.depth - 1 ? own.idle : "");
@@ -88,7 +88,7 @@ export function buildView(story: Story, own: Words, { pair, value, whose, point,
     map.draw({ values, rows, columns, dark, scale, under: paper, ...marked });
     drawPair(pair, work);
     drawValue(value, work, answer);
-    strip.draw({ ...answer, values: head.values, key, query, marks: marksOf(scene, texts), name, scale, dark, progress: player.progress(T, key) });
+    strip.draw({ ...answer, values: head.values, key, query, marks: marksOf(scene, common), name, scale, dark, progress: player.progress(T, key) });
     heads.draw({ ...work, answers, scale });
     drawTable({ scene, answer });
     drawSpread(scene);
@@ -97,9 +97,9 @@ export function buildView(story: Story, own: Words, { pair, value, whose, point,
 }
 
 /** The first token of each row of the grid, and the class token. */
-function marksOf({ config, shape }: Scene, { story }: Story["texts"]): [token: number, name: string][] {
+function marksOf({ config, shape }: Scene, words: Story["words"]): [token: number, name: string][] {
   const rows = Array.from({ length: shape.gridRows }, (_, row): [number, string] =>
-    [config.prefix.length + row * shape.gridCols, story.row(row + 1)]);
+    [config.prefix.length + row * shape.gridCols, words.row({ n: row + 1 })]);
   return config.prefix[0] === "class" ? [[0, ""], ...rows] : rows;
 }
 

@@ -35,7 +35,7 @@ type Way = (typeof WAYS)[number];
 
 export const build: ChapterBuilder<Words> = (root, story, words) => {
   const target = h("select", { id: "why-class" });
-  const nameOf = (patch: number) => tokenName(scene!.config.prefix.length + patch, scene!, story.texts);
+  const nameOf = (patch: number) => tokenName(scene!.config.prefix.length + patch, scene!, story.words);
   const points = (value: number) => words.points({ points: signed(value, 2) });
   const grids = Object.fromEntries(WAYS.map((way) =>
     [way, patchGrid(story, { label: words.names[way], cell: CELL, number: way === "occlusion" ? points : undefined })])) as Record<Way, Grid>;

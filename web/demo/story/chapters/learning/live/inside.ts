@@ -4,7 +4,7 @@ import { buildMaps, drawMaps } from "../../../../blocks.ts";
 import { figure } from "../../../../figure/parts.ts";
 import { heatMap, scaleOfAll } from "../../../../overlay.ts";
 import { shapeOf } from "../../../../pixels.ts";
-import { number } from "../../../../texts/words.ts";
+import { allWords, number } from "../../../../texts/words.ts";
 import { h } from "../../../../dom.ts";
 import { overDrawing, patchGrid, signedScale } from "../../../grid.ts";
 import { buildLikeness, buildOffsets } from "../../../places.ts";
@@ -101,18 +101,18 @@ function buildBias(story: Story, words: Words["live"], config: Reading["config"]
 
 /** Where the class token looks: a small map for each layer and head, and the chosen one over the drawing. */
 function buildAttention(story: Story, words: Words["live"], config: Reading["config"], choose: Parameters<typeof buildMaps>[3]): Part {
-  const { page: texts, maps: names } = story.texts, shape = shapeOf(config);
+  const { page, maps } = allWords(), shape = shapeOf(config);
   const grid = patchGrid(story, { label: words.attention, cell: SIDE / shape.gridRows });
-  const small = h("div", { className: "maps", role: "group", ariaLabel: texts.maps }), says = h("figcaption");
+  const small = h("div", { className: "maps", role: "group", ariaLabel: page.maps }), says = h("figcaption");
   buildMaps(small, config.depth, config.heads, choose);
   return {
-    root: named("attention", words.attention, grid.root, says, h("p", { className: "axes" }, texts.axes), small),
+    root: named("attention", words.attention, grid.root, says, h("p", { className: "axes" }, page.axes), small),
     draw({ result, scene, layer, head }) {
       const { dark, patch } = scene, view = { map: "class", layer, head, patch, strength: 1 } as const;
       const scale = scaleOfAll(result.attention, view), values = heatMap(result.attention, view);
       grid.draw(overDrawing({ patch, result, shape, dark }, values, { low: 0, high: scale.top }));
       grid.canvas.dataset.values = values.join(" ");
-      says.textContent = names.button(layer + 1, head + 1);
+      says.textContent = maps.button({ layer: layer + 1, head: head + 1 });
       drawMaps(small, { model: { config }, reading: { result }, dark, view }, scale, (value, { top }) => value / top);
     },
   };

@@ -23,7 +23,7 @@ const MOST_POINTS = 400;
 
 export function buildResults(story: Story, words: Words["live"], suffix: string) {
   const curve = buildChart(words.curve, CURVE, [44, 44]);
-  const [filtersFigure, drawFilters] = buildFilters(words.filters, story.texts.grid);
+  const [filtersFigure, drawFilters] = buildFilters(words.filters, story.words);
   const [confusionGrid, drawConfusion] = buildConfusion(story, words);
   const inside = buildInside(story, words, suffix);
   const place = h("div", { id: `learning-live-bars${suffix}` }), says = h("figcaption");

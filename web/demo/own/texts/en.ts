@@ -1,7 +1,9 @@
-/** The English words of the second tab and of photos. They load with that code. */
-export const own = {
+/** The second tab, and photos on the first. */
+import type { Messages } from "../../texts/sentences.ts";
+
+export const texts = {
   noPhoto: "No photo yet",
-  seen: (name: string) => `What the model sees of ${name}`,
+  seen: "What the model sees of {name}",
   theCamera: "the camera",
   ourExample: "our example",
   ourDigit: "our photo of a digit",
@@ -18,35 +20,30 @@ export const own = {
   waiting: "Waiting for a photo",
   finds: "The model finds",
   findsNothing: "The model finds nothing",
-  ofObject: (label: string, layer: number, heads: string) =>
-    `Attention of the token that found “${label}” to each patch in layer ${layer}, ${heads}.`,
-  tick: (p: string) => `tick: all equal, ${p}`,
-  ofMean: (layer: number, heads: string) =>
-    `Attention of the mean of all patches to each patch in layer ${layer}, ${heads}.`,
+  ofObject: "Attention of the token that found “{label}” to each patch in layer {layer}, {heads}.",
+  tick: "tick: all equal, {p}",
+  ofMean: "Attention of the mean of all patches to each patch in layer {layer}, {heads}.",
   toMean: "How much of each patch reaches the mean of all patches through all layers (Abnar & Zuidema, 2020).",
-  similarity: (row: number, column: number) =>
-    `Similarity of each patch to the patch in row ${row}, column ${column} after the last layer: the cosine of their vectors.`,
-  cosines: (least: string) => `Cosine similarities from ${least} to 1`,
+  similarity: "Similarity of each patch to the patch in row {row}, column {column} after the last layer: the cosine of their vectors.",
+  cosines: "Cosine similarities from {least} to 1",
   shown: "The attention is shown",
   photo: "This photo cannot be read",
   checkpoint: "This checkpoint cannot be read",
   answer: "The answer cannot be used",
   camera: "The camera cannot be opened",
   nothing: "Nothing to show",
-  asks: (key: string) => `The files do not tell this model’s ${key}: answer below.`,
+  asks: "The files do not tell this model’s {key}: answer below.",
   guessed: "The files do not say how pixels become numbers. ImageNet’s way is used; choose another above.",
   orPixels: "or choose the pixels above",
-  misfit: (got: string) =>
-    `Expected a checkpoint’s .safetensors, .bin, .pt or .pth file or a picture, got ${got}`,
-  otherFiles: (count: number) => `${count} other files`,
+  misfit: "Expected a checkpoint’s .safetensors, .bin, .pt or .pth file or a picture, got {got}",
+  otherFiles: "{count} other files",
   noFiles: "none",
-  unreadable: (name: string, got: string) =>
-    `${name}: expected a picture that this browser can read, got ${got}`,
+  unreadable: "{name}: expected a picture that this browser can read, got {got}",
   unknownType: "a file of unknown type",
   heic: "a HEIC photo: convert it to JPEG",
   noCamera: "expected a page over https or from localhost, got neither",
   choose: "choose …",
-  noJson: (got: string) => `config: expected an object of JSON, such as {"heads": 3}, got ${got}`,
+  noJson: "config: expected an object of JSON, such as {example}, got {got}",
   pixels: {
     own: "the files’, or ImageNet’s",
     imagenet: "ImageNet’s mean and deviation",
@@ -63,15 +60,17 @@ export const own = {
     load: "Load",
     memory: "Memory",
     speed: "Speed",
-    shape: (depth: number, width: number, heads: number, patch: string, image: string) =>
-      `${depth} layers of width ${width}, ${heads} heads, patches of ${patch} in ${image}`,
-    classes: (count: number) => `, ${count || "no"} classes`,
+    shape: "{depth} layers of width {width}, {heads} heads, patches of {patch} in {image}",
+    classes: ", {count} classes",
+    noClasses: ", no classes",
     untrained: ", untrained",
     imagenet: "ImageNet’s, because its 1,000 classes have none of their own",
-    tensors: (count: number) => `${count} tensors that are not the image model’s`,
-    loaded: (size: string, seconds: string) => `${size} in ${seconds} s`,
-    used: (size: string) => `${size} of WebAssembly memory`,
-    time: (milliseconds: string, how: string) => `${milliseconds} ms a photo (${how})`,
-    threads: (count: number) => `, ${count} threads`,
+    tensors: "{count} tensors that are not the image model’s",
+    loaded: "{size} in {seconds} s",
+    used: "{size} of WebAssembly memory",
+    time: "{milliseconds} ms a photo ({how})",
+    threads: ", {count} threads",
   },
-};
+} as const;
+
+export type Words = Messages<typeof texts>;
