@@ -100,6 +100,16 @@ describe("how sure is it", { skip }, () => {
     near(await shares(), own, 0);
   });
 
+  test("the slider stops at each measured temperature", async () => {
+    const stops = [];
+    for (let at = 0; at <= Number(await temperature().getAttribute("max")); at++) {
+      await temperature().fill(String(at));
+      stops.push(await atTemperature());
+    }
+    near(stops, figures.at.map((each) => each.temperature), EXACT);
+    await page.getByRole("button", { name: "The model’s own" }).click();
+  });
+
   test("the diagram shows the measured bins, and the answer's own bin in words", async () => {
     const bins = figures.at.find((each) => each.temperature === figures.temperature).bins;
     const points = await page.locator("#doubt .point").evaluateAll((all) => all.map(({ dataset: { count, right, sure } }) =>
@@ -172,6 +182,22 @@ describe("how sure is it", { skip }, () => {
 
   test("without the images the page says how to get them", { skip: worst ? "this build has MNIST" : false }, async () => {
     assert.match(await page.locator("#doubt .without").textContent(), /\$VITRINE_DATA.*npm run build/);
+  });
+
+  test("without the measured answers the question and the diagram say so, and Retry brings them", async () => {
+    const file = /\/reliability-[^/]*\.json$/;
+    const { page } = await browser.visit({ excused: /ERR_FAILED/, before: (page) => page.route(file, (route) => route.abort()) });
+    await ink(page, DIGITS[3]);
+    await toChapter(page, "doubt");
+    await page.locator("#doubt .temperature input").waitFor();
+    await page.getByRole("button", { name: "about as often", exact: true }).click();
+    await page.locator("#story-status.failed", { hasText: "check the connection" }).waitFor();
+    await page.locator("#doubt .more", { hasText: "This part did not load" }).evaluate((fold) => (fold.open = true));
+    await page.unroute(file);
+    await page.locator("#doubt .failed button").click();
+    await page.locator("#doubt .point").first().waitFor();
+    await page.getByRole("button", { name: "about as often", exact: true }).click();
+    await page.locator("#doubt .truth[data-right]").waitFor();
   });
 
   test("another drawing brings its own logits; another model its temperature and a word about the figures", async () => {

@@ -53,7 +53,7 @@ export interface Story extends Pick<Page, "draw" | "say"> {
   choose(choice: Partial<Selection>): void;
   /** Runs a model on the scene's drawing; undefined if the pad is blank. */
   classify(scene: Scene, options?: ClassifyOptions, model?: Vit): Promise<Classification | undefined>;
-  /** Waits for a model. Undefined if it stopped, which the story's status line then says. */
+  /** Waits for a model or a file. Undefined if it stopped or did not come, which the story's status line then says. */
   attempt<Answer>(answer: Promise<Answer>): Promise<Answer | undefined>;
   /** Draws all chapters near the screen again, in the next frame. */
   redraw(): void;

@@ -2,7 +2,7 @@
 import type { Classification, Vit, VitConfig } from "vitrine";
 import { readSafetensors } from "../../../../base/safetensors.mjs";
 import { button, h } from "../../../dom.ts";
-import accuracy from "../../../explain/accuracy.json";
+import { models } from "../../../explain/accuracy.json";
 import { weightsOf } from "../../../explain/models.ts";
 import { buildTable, tableRow } from "../../../figure/parts.ts";
 import { medianOf } from "../../../reader.ts";
@@ -14,7 +14,7 @@ import { slices } from "../../work.ts";
 import { type Name, NAMES, ORDER, type Pair } from "./influence.ts";
 import type { Words } from "./texts/en.ts";
 
-const { images, right } = accuracy.models;
+const { images, right } = models;
 
 const parametersOf = async (name: Name): Promise<number> =>
   [...readSafetensors(await weightsOf(NAMES[name])).tensors.values()].reduce((sum, { data }) => sum + data.length, 0);

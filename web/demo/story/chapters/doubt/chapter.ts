@@ -2,9 +2,11 @@
 import type { Classification } from "vitrine";
 import { button, h } from "../../../dom.ts";
 import { percent } from "../../../texts/words.ts";
+import { loads } from "../../loads.ts";
 import { buildGuess, cite, fold } from "../../prose.ts";
 import type { ChapterBuilder, Scene } from "../../scene.ts";
 import { buildColumns, softmax } from "./columns.ts";
+import { loadMeasured } from "./reliability.ts";
 import { buildStrokes } from "./strokes.ts";
 import { buildSureness, rightAt } from "./sureness.ts";
 import { buildTemperature } from "./temperature.ts";
@@ -30,7 +32,15 @@ export const build: ChapterBuilder<Words> = (root, story, words) => {
     if (done) story.say(says);
   });
   const table = h("div"), doubt = h("p", {}, own.doubt), steps = h("div");
-  const sureness = buildSureness(words.right), worst = buildWorst(words.right, (digit) => void read(digit));
+  const right = h("div"), drawRight = loads(right, story, async () => {
+    const measured = await loadMeasured();
+    const sureness = buildSureness(measured, words.right), worst = buildWorst(measured, words.right, (digit) => void read(digit));
+    return [h("div", {}, sureness.root, worst.root), ({ config, dark }) => {
+      const { shares, best } = shown();
+      sureness.draw(shares[best]!, temperature.value, config);
+      worst.draw(subject!.digit, dark);
+    }];
+  });
   root.append(
     h("p", { className: "lead" }, words.lead), part,
     h("div", { className: "panel" }, h("h3", {}, own.title), h("p", {}, own.says), doubt,
@@ -39,19 +49,22 @@ export const build: ChapterBuilder<Words> = (root, story, words) => {
     h("h3", {}, words.right.title));
   const strokes = buildStrokes(story, words.strokes);
   part.replaceChildren(strokes.root);
-  const guess = buildGuess(root, story, words.right, ({ result }) => rightAt(result.classes[0]!.p, words.right));
-  root.append(fold(story, own.steps, steps), fold(story, words.right.more, sureness.root, worst.root, cite(words.right.cite)));
+  const guess = buildGuess(root, story, words.right, async ({ result }) => {
+    const measured = await story.attempt(loadMeasured());
+    return measured && rightAt(result.classes[0]!.p, measured, words.right);
+  });
+  root.append(fold(story, own.steps, steps), fold(story, words.right.more, right, cite(words.right.cite)));
 
+  const shown = () => softmax(logits, temperature.value, subject!.result.doubt);
   const draw = () => {
-    const { config, dark } = scene!, { digit, result } = subject!, all = softmax(logits, temperature.value, result.doubt);
+    const { dark } = scene!, { digit, result } = subject!;
     const changed = logits.some((logit, index) => logit !== result.logits[index]);
     says.textContent = changed ? `${describe()} ${own.changed}` : describe();
     reset.ariaDisabled = String(!changed); // not `disabled`, which loses the focus
     away.hidden = picture.hidden = !digit;
     if (digit) paintDigit(picture, digit, dark);
-    columns!.draw(logits, all);
-    sureness.draw(all.shares[all.best]!, temperature.value, config);
-    worst.draw(digit, dark);
+    columns!.draw(logits, shown());
+    drawRight(scene!);
   };
 
   const describe = () => {
@@ -82,7 +95,7 @@ export const build: ChapterBuilder<Words> = (root, story, words) => {
   const move = (index: number, logit: number, done: boolean) => {
     logits[index] = logit;
     draw();
-    const { shares, best } = softmax(logits, temperature.value, subject!.result.doubt), { labels } = scene!.config;
+    const { shares, best } = shown(), { labels } = scene!.config;
     if (done) story.say(own.moved({ label: labels[index]!, share: percent(shares[index]!), best: labels[best]!, bestShare: percent(shares[best]!) }));
   };
 

@@ -1,8 +1,20 @@
 /** How often the model that tells the story was right on MNIST's test images, by how sure it was. */
 import type { VitConfig } from "vitrine";
-import measured from "./reliability.json"; // by weights/tools/reliability.mjs
+import { once } from "../../../once.ts";
+import { bytesOf } from "../../bytes.ts";
+import address from "./reliability.json?url"; // by weights/tools/reliability.mjs
 
-export { measured };
+export interface Measured {
+  model: string;
+  images: number;
+  temperature: number;
+  uncertain_below: number;
+  worst: number[]; // the test images of the greatest loss
+  at: { temperature: number; bins: [count: number, right: number, sure: number][] }[];
+}
+
+export const loadMeasured = once(async (): Promise<Measured> =>
+  JSON.parse(new TextDecoder().decode(await bytesOf(address, "the measured answers"))));
 
 /** The answers that were about equally sure. */
 export interface Bin {
@@ -15,10 +27,10 @@ export interface Bin {
 export const binOf = (p: number, bins: number): number => Math.min(bins, Math.max(1, Math.ceil(p * bins))) - 1;
 
 /** The bins at the measured temperature that is nearest by its ratio. */
-export function binsAt(temperature: number): Bin[] {
+export function binsAt(temperature: number, measured: Measured): Bin[] {
   const far = (other: number) => Math.abs(Math.log(other / temperature));
   const nearest = measured.at.reduce((a, b) => (far(b.temperature) < far(a.temperature) ? b : a));
-  return nearest.bins.map(([count, right, sure]) => ({ count: count!, right: right!, sure: sure! }));
+  return nearest.bins.map(([count, right, sure]) => ({ count, right, sure }));
 }
 
 /** Expected calibration error: the mean of |sure − right|, each bin by its count; equation 3. */
@@ -44,11 +56,11 @@ export function wilson(right: number, count: number): [low: number, high: number
 }
 
 /** Whether a model is the measured one: calibrated models do not share both numbers. */
-export const isMeasured = ({ temperature, uncertain_below }: Readonly<VitConfig>): boolean =>
+export const isMeasured = ({ temperature, uncertain_below }: Readonly<VitConfig>, measured: Measured): boolean =>
   temperature === measured.temperature && uncertain_below === measured.uncertain_below;
 
-/** The measured temperatures, with the model's own instead of the measured model's. */
+/** The measured temperatures, four to an octave, with the model's own instead of the measured model's. */
 export function temperaturesFor({ temperature }: Readonly<VitConfig>): number[] {
-  const others = measured.at.map((each) => each.temperature).filter((each) => each !== measured.temperature);
+  const others = Array.from({ length: 17 }, (_, k) => 2 ** (k / 4 - 2));
   return [...new Set([...others, temperature])].sort((a, b) => a - b);
 }

@@ -3,7 +3,7 @@ import type { VitConfig } from "vitrine";
 import { h } from "../../../dom.ts";
 import { saveable, set, svg } from "../../../figure/parts.ts";
 import { decimal, percent, percentage } from "../../../texts/words.ts";
-import { type Bin, binOf, binsAt, calibrationError, isMeasured, measured, overall, wilson } from "./reliability.ts";
+import { type Bin, binOf, binsAt, calibrationError, isMeasured, type Measured, overall, wilson } from "./reliability.ts";
 import type { Words } from "./texts/en.ts";
 
 /** "6.7 %", "20 %". */
@@ -16,8 +16,8 @@ const wordsOf = ({ count, right }: Bin, at: number, bins: number) =>
   ({ from: edge(at / bins), to: edge((at + 1) / bins), count, right, rightShare: percent(right / count) });
 
 /** How often the measured model is right when it is as sure as `p`, or a little surer where nothing was so unsure. */
-export function rightAt(p: number, words: Words["right"]) {
-  const bins = binsAt(measured.temperature), own = binOf(p, bins.length);
+export function rightAt(p: number, measured: Measured, words: Words["right"]) {
+  const bins = binsAt(measured.temperature, measured), own = binOf(p, bins.length);
   const at = bins.findIndex(({ count }, at) => at >= own && count > 0), bin = bins[at]!;
   const [low, high] = wilson(bin.right, bin.count);
   return {
@@ -26,10 +26,10 @@ export function rightAt(p: number, words: Words["right"]) {
   };
 }
 
-export function buildSureness(words: Words["right"]) {
+export function buildSureness(measured: Measured, words: Words["right"]) {
   const diagram = buildDiagram(words), { model } = measured;
   const here = h("p", { className: "here-says" }), gaps = h("p"), other = h("p", {}, words.other({ model }));
-  const { sure, right } = overall(binsAt(1));
+  const { sure, right } = overall(binsAt(1, measured));
   const root = h("div", {},
     h("p", {}, words.lead({ images: measured.images, model })),
     h("div", { className: "side-by-side" },
@@ -39,14 +39,14 @@ export function buildSureness(words: Words["right"]) {
   return {
     root,
     draw(p: number, temperature: number, config: Readonly<VitConfig>): void {
-      const bins = binsAt(temperature), at = binOf(p, bins.length), own = bins[at]!;
+      const bins = binsAt(temperature, measured), at = binOf(p, bins.length), own = bins[at]!;
       const sentenceValues = { ...wordsOf(own, at, bins.length), share: percent(p) };
       diagram.draw(bins, p);
       here.textContent = (own.count > 0 ? words.here : words.hereEmpty)(sentenceValues);
       Object.assign(here.dataset, { p: String(p), bin: String(at), count: String(own.count), right: String(own.right) });
-      const [now, before, after] = [temperature, 1, measured.temperature].map((t) => decimal(100 * calibrationError(binsAt(t)), 2));
+      const [now, before, after] = [temperature, 1, measured.temperature].map((t) => decimal(100 * calibrationError(binsAt(t, measured)), 2));
       gaps.textContent = words.gaps({ now: now!, t: decimal(temperature, 2), before: before!, own: after!, ownT: decimal(measured.temperature, 2) });
-      other.hidden = isMeasured(config);
+      other.hidden = isMeasured(config, measured);
     },
   };
 }

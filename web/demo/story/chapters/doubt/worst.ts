@@ -3,7 +3,7 @@ import address from "virtual:worst-digits"; // see web/demo/worst.mjs
 import { paint, tone } from "../../../colour.ts";
 import { button, h } from "../../../dom.ts";
 import { bytesOf } from "../../bytes.ts";
-import { measured } from "./reliability.ts";
+import type { Measured } from "./reliability.ts";
 import type { Words } from "./texts/en.ts";
 
 /** One of MNIST's test images. */
@@ -15,7 +15,7 @@ export interface Digit {
 
 const SIDE = 28;
 
-export function buildWorst(words: Words["right"], choose: (digit: Digit) => void) {
+export function buildWorst(measured: Measured, words: Words["right"], choose: (digit: Digit) => void) {
   const strip = h("div", { className: "worst" });
   const root = h("div", { className: "figure" }, h("h3", {}, words.worst), h("p", {}, words.worstLead({ model: measured.model })), strip);
   let buttons: [digit: Digit, press: HTMLButtonElement, picture: HTMLCanvasElement][] = [];
@@ -34,7 +34,7 @@ export function buildWorst(words: Words["right"], choose: (digit: Digit) => void
     paintAll();
   };
   if (!address) strip.replaceWith(h("p", { className: "without" }, words.without));
-  else void load(address).then(show, () => strip.replaceWith(h("p", { className: "without" }, words.notLoaded)));
+  else void load(address, measured).then(show, () => strip.replaceWith(h("p", { className: "without" }, words.notLoaded)));
   return {
     root,
     draw(chosen: Digit | undefined, isDark: boolean): void {
@@ -50,10 +50,10 @@ export const paintDigit = (canvas: HTMLCanvasElement, { pixels }: Digit, dark: b
   paint(canvas, SIDE, SIDE, (row, column) => tone(pixels[row * SIDE + column]! / 255, dark));
 
 /** The file holds the labels, a byte each, then the images. */
-async function load(from: string): Promise<Digit[]> {
-  const bytes = await bytesOf(from, "the test digits"), count = measured.worst.length, size = SIDE * SIDE;
+async function load(from: string, { worst }: Measured): Promise<Digit[]> {
+  const bytes = await bytesOf(from, "the test digits"), count = worst.length, size = SIDE * SIDE;
   if (bytes.length !== count * (1 + size)) throw new Error(`expected ${count} test digits, got ${bytes.length} bytes`);
-  return measured.worst.map((index, at) => ({
+  return worst.map((index, at) => ({
     index, truth: bytes[at]!, pixels: bytes.slice(count + at * size, count + (at + 1) * size),
   }));
 }

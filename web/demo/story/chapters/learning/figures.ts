@@ -1,7 +1,7 @@
 /** What the snapshots make of the drawing: the one at the chosen stop, and all of them. */
 import { h } from "../../../dom.ts";
 import { scaleOf } from "../../../../base/heat.ts";
-import accuracy from "../../../explain/accuracy.json";
+import { learning } from "../../../explain/accuracy.json";
 import { snapshot, weightsOf } from "../../../explain/models.ts";
 import { figure, player } from "../../../figure/parts.ts";
 import { decimal, number, percent, percentage, whole } from "../../../texts/words.ts";
@@ -19,7 +19,7 @@ const START = 4; // the stop that is shown first
 const PLAY = 9000; // milliseconds
 const STOP = 14, LABELS = 38; // CSS pixels of a stop in the strip, and of the digits beside it
 const DIGITS = Array.from({ length: 10 }, (_, digit) => String(digit));
-const { images, right, loss } = accuracy.learning;
+const { images, right, loss } = learning;
 const shares = right.map((count) => count / images);
 
 export const STOPS = right.length;
