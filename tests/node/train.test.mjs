@@ -1,7 +1,7 @@
-// npm run train, of models that are trained in two runs: the second run's recipe; and the data that idx.mjs packs. No run is made.
+// npm run train, of models that are trained in several runs: a later run's recipe; and the data that idx.mjs packs. No run is made.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, readdirSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -13,10 +13,13 @@ import { idx } from "./idx.mjs";
 
 const weights = new URL("../../weights/", import.meta.url);
 const json = (name) => JSON.parse(readFileSync(new URL(name, weights), "utf8"));
-const finished = readdirSync(weights).filter((name) => name.endsWith(".finish.json"))
-  .map((name) => name.slice(0, -".finish.json".length));
+/** What changes a recipe for a later run: digits.finish.json is { name: "digits", run: "finish" }. */
+const later = readdirSync(weights).flatMap((file) => {
+  const [, name, run] = /^(.+)\.([a-z]+)\.json$/.exec(file) ?? [];
+  return name && !/^recipes?$/.test(run) ? [{ name, run }] : [];
+});
 
-test("the second run has the first's recipe but for the changes, and its fitted numbers", () => {
+test("a later run has the first's recipe but for the changes, and its fitted numbers", () => {
   const first = { model: { width: 8, temperature: 1 }, training: { epochs: 9, batch: 4, augment: { shift: 1, settle: 0.4 } } };
   const before = structuredClone(first);
   const changes = { training: { epochs: 2, augment: { settle: 0.6 } } };
@@ -27,17 +30,17 @@ test("the second run has the first's recipe but for the changes, and its fitted 
   assert.deepEqual(first, before);
 });
 
-test("a model of two runs has a fitted temperature, and its second run is shorter and slower", () => {
-  assert.deepEqual(finished.toSorted(), ["digits", "digits-large", "digits-stem", "numbers"]);
-  for (const name of finished) {
-    assert.ok(existsSync(new URL(`${name}.recipe.json`, weights)));
+test("a model of several runs has a fitted temperature, and its later runs are shorter and slower", () => {
+  assert.deepEqual(later.map(({ name, run }) => `${name} ${run}`).toSorted(), ["digits finish", "digits-large finish", "digits-stem finish",
+    "numbers fifth", "numbers fourth", "numbers second", "numbers third"]);
+  for (const { name, run } of later) {
     const first = json(`${name}.recipe.json`);
-    const { model, training } = finishing(first, json(`${name}.finish.json`), { temperature: 2, uncertain_below: 0.5 });
+    const { model, training } = finishing(first, json(`${name}.${run}.json`), { temperature: 2, uncertain_below: 0.5 });
     assert.equal(first.training.validation > 0, first.model.temperature === undefined,
       "its temperature is fitted to the validation part, or the recipe has the one of such a run");
     assert.ok(training.epochs < first.training.epochs && training.learning_rate < first.training.learning_rate);
-    assert.equal(training.validation, { digits: 5000, numbers: 3000 }[name] ?? 0);
-    const steps = ["sharpness", "sharpness_batch"].filter((key) => name !== "numbers" || key in training); // what a second run may add
+    assert.equal(training.validation, run === "fifth" ? 0 : { digits: 5000, numbers: 3000 }[name] ?? 0);
+    const steps = ["sharpness", "sharpness_batch"].filter((key) => name !== "numbers" || key in training); // what a later run may add
     assert.deepEqual(new Set(Object.keys(training)), new Set([...Object.keys(first.training), ...steps]), "no other key is new");
     assert.deepEqual(new Set(Object.keys(model)), new Set([...Object.keys(first.model), ...(training.validation > 0 ? [] : ["temperature", "uncertain_below"])]));
   }
