@@ -31,6 +31,25 @@ describe("the story", { skip }, () => {
     for (const [id, title] of headings) assert.match(title, /\w{3}/, id);
   });
 
+  test("on 1280×900 the chapters but the decoder's are at most 16 screens, all at most 2,600 words, and the rail has room for their numbers", async () => {
+    await page.setViewportSize({ width: 1280, height: 900 });
+    for (const id of CHAPTERS) {
+      await open(page, id);
+      await page.locator(`#${id} > .saves`).waitFor({ state: "attached" });
+    }
+    const chapters = await page.locator("#chapters .chapter").evaluateAll((all) =>
+      all.map((chapter) => ({ id: chapter.id, height: chapter.offsetHeight, words: chapter.innerText.match(/\p{L}[\p{L}’'-]+/gu).length })));
+    const sum = (key, but) => chapters.filter(({ id }) => id !== but).reduce((total, chapter) => total + chapter[key], 0);
+    assert.ok(sum("height", "words") <= 16 * 900, JSON.stringify(chapters));
+    assert.ok(sum("words") > 2000 && sum("words") <= 2600, JSON.stringify(chapters));
+    const [room, number] = await page.locator(".steps ol").evaluate((list) => {
+      const { paddingLeft, font } = getComputedStyle(list), pen = document.createElement("canvas").getContext("2d");
+      pen.font = font;
+      return [parseFloat(paddingLeft), pen.measureText(`${list.children.length}. `).width];
+    });
+    assert.ok(room >= number, `${room} of ${number} pixels`);
+  });
+
   test("the way down counts the steps of the story", async () => {
     assert.equal(Number(await page.locator("#steps").textContent()), CHAPTERS.length - 1, "the page for teachers is no step");
   });
