@@ -21,11 +21,11 @@ const VALIDATION_ROWS = 3000; // of `train`, its last
 const MIXED = 6000;
 const [PIXEL_UNIT, PEN_UNIT] = [40, 80]; // a digit's height on the pad
 
-/** The writers of each part: writers_part in src/train/strokes.c. `both` is train and validation. */
+/** The writers of each part: writers_part in src/train/strokes.c. `trainval` is train and validation. */
 const WRITERS = {
   train: (n) => n % 5 !== 0 && n % 10 !== 4,
   validation: (n) => n % 10 === 4,
-  both: (n) => n % 5 !== 0,
+  trainval: (n) => n % 5 !== 0,
   test: (n) => n % 5 === 0,
 };
 
@@ -108,8 +108,8 @@ function pixelRow(glyphs, random, loose = 1) {
   return { data, width, height };
 }
 
-/** A drawing as another hand would write it: wider or narrower, each stroke elsewhere, and its ends shorter. */
-function freed(strokes, random) {
+/** A drawing as another hand would write it: wider or narrower, each stroke moved, and its ends cut. */
+function distort(strokes, random) {
   const wide = Math.exp(within(random, 0.2));
   return strokes.map((points) => {
     const [right, down] = [within(random, 0.05), within(random, 0.05)];
@@ -119,8 +119,8 @@ function freed(strokes, random) {
 }
 
 /** Drawings side by side, by one pen, their lines bent a little. */
-function penRow(drawings, random, loose = 1, free = false) {
-  const glyphs = free ? drawings.map(({ strokes }) => glyphOfStrokes(freed(strokes, random))) : drawings;
+function penRow(drawings, random, loose = 1, isDistorted = false) {
+  const glyphs = isDistorted ? drawings.map(({ strokes }) => glyphOfStrokes(distort(strokes, random))) : drawings;
   const narrow = Math.min(...glyphs.map(({ narrowness }) => Math.max(0.1, 0.55 * narrowness)));
   const pen = Math.min(between(random, 0.05, 0.22), narrow);
   const places = placesOf(glyphs, handOf(random, loose), random, pen / 2), pad = padOf(places, PEN_UNIT);
@@ -179,18 +179,18 @@ async function gather(part) {
 
 const byDigit = (list) => Array.from({ length: 10 }, (_, digit) => list.filter((of) => of.digit === digit));
 
-/** Gives pads at random: { image, number }, number null where there is none. `none` is their share, `free` how many of the
- *  pens' rows another hand writes, and `uci` how many of them are by UCI's writers, at least. */
-function drawer({ pixels, writers, others }, random, { loose = 1, none = 0.1, free = 0, uci = 0 } = {}) {
+/** Gives pads at random: { image, number }, number null where there is none. `none` is the share of these. Of the pens' rows,
+ *  `distortion` is the share that are distorted, and at least the share `uci` are by UCI's writers. */
+function drawer({ pixels, writers, others }, random, { loose = 1, none = 0.1, distortion = 0, uci = 0 } = {}) {
   const images = byDigit(pixels), hands = writers.map(({ all }) => byDigit(all)), all = byDigit(writers.flatMap(({ all }) => all));
   const ofUci = writers.filter(({ writer }) => writer < FIRST_OF_UNIPEN).map(({ all }) => byDigit(all));
-  const chance = (share) => share > 0 && random() < share; // no share, no random number: earlier runs stay as they are
+  const chance = (share) => share > 0 && random() < share; // without a share no random number, so that the first runs draw what they drew
   const penned = (digits) => {
     const hand = chance(uci) ? pick(random, ofUci) : random() < 0.8 ? pick(random, hands) : all;
     return digits.map((digit) => pick(random, hand[digit].length > 0 ? hand[digit] : all[digit]).glyph);
   };
   const printed = (digits) => digits.map((digit) => glyphOfPixels(pick(random, images[digit]).bytes));
-  const row = (digits) => (random() < 0.5 ? pixelRow(printed(digits), random, loose) : penRow(penned(digits), random, loose, chance(free)));
+  const row = (digits) => (random() < 0.5 ? pixelRow(printed(digits), random, loose) : penRow(penned(digits), random, loose, chance(distortion)));
   const NONE = [
     () => penRow(Array.from({ length: 1 + below(random, 5) }, () => pick(random, others)), random),
     () => penRow(Array.from({ length: 1 + below(random, 5) }, () => pick(random, others)), random),
@@ -294,26 +294,25 @@ async function write(folder, name, count, next, languages) {
 const folder = join(root, "build", "numbers"), weights = join(root, "weights");
 const jsonIn = (path) => JSON.parse(readFileSync(path, "utf8"));
 
-/** Each run begins from the mean of the models `from` and has pads of its own, the last of which validate, unless it learns
- *  from what validates, too. They are drawn as `drawer` says, loose in turn. A later run follows the recipe with the changes
- *  of numbers.NAME.json. */
+/** Each run begins from the mean of the models `from` and has pads of its own, drawn as `drawer` says, loose in turn. The last
+ *  pads validate, but not where the run learns from trainval. Later runs follow the recipe with the changes of numbers.NAME.json. */
 const RUNS = [
   { name: "first", from: ["start"], pads: 120_000, seed: 1 },
   { name: "second", from: ["first"], pads: 187_000, seed: 2, loose: [2] },
   { name: "third", from: ["first", "second"], pads: 603_000, seed: 3, loose: [1, 2] },
-  { name: "fourth", from: ["third"], pads: 603_000, seed: 4, loose: [1, 2], none: 0.05, free: 0.6, uci: 0.4 },
-  { name: "fifth", from: ["third", "fourth"], part: "both", pads: 400_000, seed: 6, free: 0.3, uci: 0.4 },
+  { name: "fourth", from: ["third"], pads: 603_000, seed: 4, loose: [1, 2], none: 0.05, distortion: 0.6, uci: 0.4 },
+  { name: "fifth", from: ["third", "fourth"], part: "trainval", pads: 400_000, seed: 6, distortion: 0.3, uci: 0.4 },
 ];
 /** The models whose mean is shipped, the third one twice. */
 const SHIPPED = ["fifth", "third", "third", "fourth"];
 /** Fitted to the validation part by such a mean with a fifth run that left that part out (seed 5, 403,000 pads). */
-const FITTED = { temperature: 0.7932, uncertain_below: 0.7169 };
+const CALIBRATION = { temperature: 0.7932, uncertain_below: 0.7169 };
 
 async function drawTraining(out, { part = "train", pads, seed, loose = [1], ...style }) {
   if (existsSync(join(out, "train-tokens-idx2-ubyte"))) return;
   const random = dice(seed), train = await gather(part), check = drawer(await gather("validation"), random);
   const draw = loose.map((of) => drawer(train, random, { loose: of, ...style }));
-  const learnt = pads - (part === "both" ? 0 : VALIDATION_ROWS), pad = (at) => (at < learnt ? draw[at % draw.length]() : check());
+  const training = pads - (part === "trainval" ? 0 : VALIDATION_ROWS), pad = (at) => (at < training ? draw[at % draw.length]() : check());
   await write(out, "train", pads, pad, { "tokens-idx2": () => pick(random, LANGUAGES) });
 }
 
@@ -343,7 +342,7 @@ export async function numbers({ command, words }) {
   writeStart(model("start"), at("few.safetensors.step-000000.safetensors"));
   for (const { name, from, ...pads } of RUNS) {
     const changes = join(weights, `numbers.${name}.json`), isFirst = !existsSync(changes), own = isFirst ? recipe : at(`${name}.recipe.json`);
-    if (!isFirst) writeFileSync(own, JSON.stringify(finishing(jsonIn(recipe), jsonIn(changes), FITTED)));
+    if (!isFirst) writeFileSync(own, JSON.stringify(finishing(jsonIn(recipe), jsonIn(changes), CALIBRATION)));
     writeMean(model(`before-${name}`), from.map(model));
     await drawTraining(at(`train-${name}`), pads);
     await command("train", "--data", at(`train-${name}`), "--recipe", own, "--out", model(name), "--init", model(`before-${name}`), ...words);
