@@ -78,10 +78,10 @@ export function buildCloser(state: State, { redraw, chosen, say }: Page) {
 }
 
 function drawCloser(state: State, open: boolean, stream: Stream | undefined): void {
-  const { model, view, reading } = state, { machine } = allWords();
+  const { model, view, reading } = state, { closer } = allWords();
   drawLooks(element("looks"), state);
   write(element("explanation"), explain(state));
-  write(element("running"), model ? machine.running({ build: machine.builds[model.variant], size: size(state.modelBytes) }) : "");
+  write(element("running"), model ? closer.running({ build: closer.builds[model.variant], size: size(state.modelBytes) }) : "");
   showChoices(element, view, model !== undefined && view.map !== "rollout");
   element("save").ariaDisabled = String(isBlank(state));
   element("code").ariaDisabled = String(state.strokes.length === 0); // also for a photo, which code cannot hold
@@ -97,7 +97,7 @@ function drawCloser(state: State, open: boolean, stream: Stream | undefined): vo
   drawMaps(element("maps"), state, scale, (value, { top }) => value / top);
   drawLogits(element("logits"), state);
   write(element("maps-min"), percent(0));
-  write(element("maps-max"), scale ? machine.scale({ p: percent(scale.top) }) : "");
+  write(element("maps-max"), scale ? closer.scale({ p: percent(scale.top) }) : "");
 }
 
 function fitCloser(state: State, redraw: () => void): void {

@@ -17,7 +17,8 @@ export LC_ALL=C DEBIAN_FRONTEND=noninteractive
 mkdir -p "$1"
 prefix=$(cd "$1" && pwd -P)
 case $prefix in *[[:space:]:\'\"\$]*) echo "no spaces, colons or quotes: $prefix" >&2; exit 2 ;; esac
-exec 9> "$prefix/.lock" # one installation at a time: who had to wait for another has what that one made
+# ---- One installation at a time: a second process waits, and uses what the first has installed
+exec 9> "$prefix/.lock"
 flock -n 9 || { flock 9; [ ! -e "$prefix/emscripten" ] || exit 0; }
 case $(dpkg --print-architecture) in
   amd64) triple=x86_64-linux-gnu ;;

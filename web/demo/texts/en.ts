@@ -127,7 +127,7 @@ const closer = {
     scaled: "The logits are first divided by {temperature}. At 90\u00a0%, about nine in ten answers are right, on digits like those it learnt from.",
     limit: "An answer below {p} counts as not sure.",
   },
-  machine: {
+  closer: {
     scale: "{p}, one scale for all",
     running: "{size} of learnt numbers, run by {build}.",
     builds: {

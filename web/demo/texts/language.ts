@@ -69,7 +69,7 @@ function speakHere(code: string, language: Language): void {
 
 // ---- The texts of the HTML --------------------------------------------------
 
-/** The text of "page.title"; undefined for what is no key, as of the third tab's answer. */
+/** The text of "page.title". The third tab marks its answer with a data-text that is no key: undefined. */
 function textOf(texts: Sentences, key: string): string | undefined {
   const [block, name] = key.split(".");
   return (texts[block] as Sentences | undefined)?.[name] as string | undefined;

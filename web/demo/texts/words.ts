@@ -24,9 +24,9 @@ export let words = sentencesOf<typeof opening>("page");
 export const allWords = () => words as Messages<typeof texts>;
 
 /** Changes the language. The tag, such as "sr-Latn", tells how it writes numbers. */
-export function speak(itsSentences: Language, itsTag: string): void {
-  language = itsSentences;
-  tag = itsTag;
+export function speak(newLanguage: Language, newTag: string): void {
+  language = newLanguage;
+  tag = newTag;
   formats.clear();
   messages = {};
   toMessages = messagesIn(tag, whole);
