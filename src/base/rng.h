@@ -16,7 +16,8 @@ enum rng_purpose {
     RNG_DRAW,
     RNG_COLOUR,
     RNG_MIX,
-    RNG_WRITE
+    RNG_WRITE,
+    RNG_PATCHES
 };
 
 struct rng {

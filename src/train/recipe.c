@@ -5,6 +5,7 @@
 #include "file/json.h"
 #include "kernels/kernels.h"
 #include "save.h"
+#include "tape.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +45,7 @@ static const struct key TRAINING[] = {
     {"label_smoothing", REAL, AT(label_smoothing), 0, 0.9, 0, NULL},
     {"ema_decay", REAL, AT(ema_decay), 0, 0.999999, 0, NULL},
     {"drop_path", REAL, AT(drop_path), 0, 0.9, 0, NULL},
+    {"patch_dropout", REAL, AT(patch_dropout), 0, 0.9, 0, NULL},
     {"freeze", COUNT, AT(freeze), 0, 1e6, 0, NULL},
     {"sharpness", REAL, AT(sharpness), 0, 100, 0, NULL},
     {"sharpness_batch", COUNT, AT(sharpness_batch), 0, 1e6, 0, NULL},
@@ -233,6 +235,10 @@ static vit_status read_training(struct recipe *recipe, const struct json *traini
         status = vit_fail(why, VIT_BAD_CONFIG,
                           "training key drop_path: expected 0 for a model without residual "
                           "connections");
+    const char *undroppable = vit_undroppable(&recipe->config);
+    if (!status && recipe->patch_dropout > 0 && undroppable)
+        status = vit_fail(why, VIT_BAD_CONFIG,
+                          "training key patch_dropout: expected 0 for this model: %s", undroppable);
     bool labelled = recipe->drawings || recipe->negatives > 0 || recipe->distillation > 0 ||
                     recipe->mixup + recipe->cutmix > 0;
     if (!status && recipe->config.decoder.depth && labelled)

@@ -19,6 +19,7 @@ struct recipe {
     double weight_decay, beta1, beta2, epsilon;
     double clip_norm; /* 0: never clip */
     double label_smoothing, ema_decay, drop_path;
+    double patch_dropout; /* the share of each image's patches that the blocks do not see */
     size_t freeze;    /* blocks that are not trained, nor what lies before them: recipe_trains */
     double sharpness; /* how far uphill a step takes its gradient; 0: where it stands */
     size_t sharpness_batch; /* samples that climb together; 0: the whole batch */

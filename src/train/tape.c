@@ -34,6 +34,10 @@ struct vit_tape {
     const float *images;
     float *patches, *first, *last,
         *dpooled;          /* first, last: the tokens before and after the blocks */
+    const uint32_t *shown; /* (B,shown_count): the patches that the blocks see; NULL: all */
+    size_t shown_count;
+    vit_model narrow;      /* the model of images that have only the patches shown */
+    float *whole;          /* (T,D): an image's tokens with all patches, later their gradient */
     struct text_tape text; /* of a decoder */
     const uint32_t *ids;
 };
@@ -74,6 +78,7 @@ static void tape_lay_out(vit_tape *tape, struct arena *arena, const vit_model *m
     tape->head.rstd = arena_floats(arena, rows, 3);
     head_lay_out(&tape->head, arena, c, batch);
     tape->dpooled = arena_floats(arena, head_gradients(c, batch));
+    tape->whole = arena_floats(arena, T, D);
     if (c->decoder.depth) text_tape_lay_out(&tape->text, arena, m, batch);
     tape_scratch(&tape->scratch, arena, m, batch);
     scratch_stem_backward(&tape->scratch, arena, c, batch);
@@ -127,6 +132,28 @@ void vit_tape_freeze(vit_tape *tape, size_t blocks) {
     tape->gradient_base = NULL;
 }
 
+const char *vit_undroppable(const vit_config *c) {
+    if (c->decoder.depth) return "its decoder reads all patches";
+    if (c->position == VIT_ROTARY || c->position == VIT_RELATIVE)
+        return "its blocks place the patches";
+    return NULL;
+}
+
+void vit_tape_show(vit_tape *tape, const uint32_t *patches, size_t count) {
+    tape->shown = patches;
+    tape->shown_count = count;
+}
+
+/* The model that runs the blocks: m, or with patches left out its copy for a single row of those
+ * shown. Its blocks don't know where a patch lies. */
+static const vit_model *model_of_blocks(const vit_model *m, vit_tape *tape) {
+    if (!tape->shown) return m;
+    tape->narrow = *m;
+    tape->narrow.config.image_size[0] = grid_pixels(&m->config, 0, 1);
+    tape->narrow.config.image_size[1] = grid_pixels(&m->config, 1, tape->shown_count);
+    return &tape->narrow;
+}
+
 static struct block_run run_of(const vit_config *c, const vit_tape *tape, size_t batch,
                                size_t layer) {
     size_t T = vit_tokens(c), queries = tokens_after(c, layer);
@@ -142,27 +169,50 @@ static size_t patch_floats(const vit_config *c) {
     return vit_patches(c) * patch_values(c);
 }
 
+/* The row of `tape->whole` that is row t of image i in the blocks. */
+static float *whole_row(const vit_config *c, const vit_tape *tape, size_t i, size_t t) {
+    size_t prefix = vit_prefix(c);
+    size_t row = t < prefix ? t : prefix + tape->shown[i * tape->shown_count + t - prefix];
+    return tape->whole + row * c->width;
+}
+
+/* Image i's tokens before the blocks, or their gradient: from those of all patches, and back. */
+static void leave_patches(const vit_config *c, const vit_tape *tape, float *x, size_t i) {
+    size_t T = vit_prefix(c) + tape->shown_count, D = c->width;
+    for (size_t t = 0; t < T; t++)
+        memcpy(x + (i * T + t) * D, whole_row(c, tape, i, t), D * sizeof *x);
+}
+
+static void return_patches(const vit_config *c, const vit_tape *tape, const float *dx, size_t i) {
+    size_t T = vit_prefix(c) + tape->shown_count, D = c->width;
+    memset(tape->whole, 0, vit_tokens(c) * D * sizeof *dx);
+    for (size_t t = 0; t < T; t++)
+        memcpy(whole_row(c, tape, i, t), dx + (i * T + t) * D, D * sizeof *dx);
+}
+
 void vit_forward(const vit_model *m, vit_tape *tape, const float *images, size_t batch,
                  float *logits, const float *keep) {
     const vit_config *c = &m->config;
     size_t T = vit_tokens(c), D = c->width;
-    float *x = tape->first;
     tape->keep = keep;
     tape->images = images;
     stem_forward(m, &tape->stem, &tape->scratch, images, batch, NULL);
     for (size_t i = 0; i < batch; i++) {
+        float *x = tape->shown ? tape->whole : tape->first + i * T * D;
         struct maps from = stem_input(c, &tape->stem, images, c->stem_layers, i);
-        patches_forward(m, x + (i * T + vit_prefix(c)) * D, tape->patches + i * patch_floats(c),
-                        &from, (struct rows){0, vit_patches(c)});
-        tokens_prefix(m, x + i * T * D, (struct rows){0, T});
-        tokens_place(m, x + i * T * D, (struct rows){0, T}, true);
+        patches_forward(m, x + vit_prefix(c) * D, tape->patches + i * patch_floats(c), &from,
+                        (struct rows){0, vit_patches(c)});
+        tokens_prefix(m, x, (struct rows){0, T});
+        tokens_place(m, x, (struct rows){0, T}, true);
+        if (tape->shown) leave_patches(c, tape, tape->first, i);
     }
+    const vit_model *blocks = model_of_blocks(m, tape);
     for (size_t layer = 0; layer < c->depth; layer++) {
-        struct block_run run = run_of(c, tape, batch, layer);
-        block_forward(m, &m->params.blocks[layer], &tape->blocks[layer], &tape->scratch, &run,
+        struct block_run run = run_of(&blocks->config, tape, batch, layer);
+        block_forward(blocks, &m->params.blocks[layer], &tape->blocks[layer], &tape->scratch, &run,
                       NULL);
     }
-    logits_forward(m, logits, &tape->head, tape->last, batch, tokens_read(c));
+    logits_forward(blocks, logits, &tape->head, tape->last, batch, tokens_read(&blocks->config));
 }
 
 void vit_forward_text(const vit_model *m, vit_tape *tape, const uint32_t *ids, size_t batch,
@@ -189,16 +239,19 @@ static void blocks_backward(const vit_model *m, const struct vit_params *g, vit_
     const vit_config *c = &m->config;
     size_t T = vit_tokens(c), D = c->width;
     float *dx = tape->scratch.dx;
+    const vit_model *blocks = model_of_blocks(m, tape);
     for (size_t layer = c->depth; layer-- > tape->frozen;) {
-        struct block_run run = run_of(c, tape, batch, layer);
-        block_backward(m, &m->params.blocks[layer], &g->blocks[layer], &tape->blocks[layer],
+        struct block_run run = run_of(&blocks->config, tape, batch, layer);
+        block_backward(blocks, &m->params.blocks[layer], &g->blocks[layer], &tape->blocks[layer],
                        &tape->scratch, &run);
     }
     if (tape->frozen) return;
     for (size_t i = 0; i < batch; i++) {
-        tokens_backward(m, g, dx + i * T * D);
-        patches_backward(m, g, dx + (i * T + vit_prefix(c)) * D,
-                         tape->patches + i * patch_floats(c), &tape->scratch, i);
+        float *first = tape->shown ? tape->whole : dx + i * T * D;
+        if (tape->shown) return_patches(c, tape, dx, i);
+        tokens_backward(m, g, first);
+        patches_backward(m, g, first + vit_prefix(c) * D, tape->patches + i * patch_floats(c),
+                         &tape->scratch, i);
     }
     stem_backward(m, g, &tape->stem, &tape->scratch, tape->images, batch);
 }
@@ -206,8 +259,9 @@ static void blocks_backward(const vit_model *m, const struct vit_params *g, vit_
 void vit_backward(const vit_model *m, vit_tape *tape, size_t batch, const float *dlogits,
                   float *gradient) {
     const struct vit_params *g = bind_gradient(m, tape, gradient);
-    logits_backward(m, g, tape->scratch.dx, dlogits, &tape->head, tape->last, tape->dpooled, batch,
-                    tokens_read(&m->config));
+    const vit_model *blocks = model_of_blocks(m, tape);
+    logits_backward(blocks, g, tape->scratch.dx, dlogits, &tape->head, tape->last, tape->dpooled,
+                    batch, tokens_read(&blocks->config));
     blocks_backward(m, g, tape, batch);
 }
 

@@ -100,6 +100,14 @@ TEST("the trainer learns a small task, and the model that it gives has learnt it
     training_close(&t);
 }
 
+TEST("the trainer learns from three patches of each four, and reads images with all of them") {
+    struct training t;
+    const char *json = recipe_with("\"epochs\": 6", "\"epochs\": 30, \"patch_dropout\": 0.25");
+    training_open(&t, json, 460, NULL);
+    check_learns(&t);
+    training_close(&t);
+}
+
 /* The bars with a text each, of 4 or 5 tokens: start 3, the kind and more that follows from it, end 4,
  * padding 5. */
 static struct data_set make_texts(size_t count) {
@@ -762,6 +770,17 @@ TEST("a recipe for a model without residual connections drops no branch") {
     expect_bad_recipe(drops, "training key drop_path: expected 0 for a model without residual");
     struct recipe recipe = recipe_of(replaced(drops, "\"drop_path\": 0.1", "\"drop_path\": 0"));
     CHECK(!recipe.config.residual, "the key is not read");
+    recipe_close(&recipe);
+}
+
+TEST("a recipe keeps the patches that a decoder reads or that blocks place") {
+    static const char WHY[] = "training key patch_dropout: expected 0 for this model: ";
+    expect_bad_recipe(text_recipe("\"epochs\": 6, \"patch_dropout\": 0.5"), WHY);
+    const char *drops = recipe_with("\"epochs\": 6", "\"epochs\": 6, \"patch_dropout\": 0.5");
+    expect_bad_recipe(replaced(drops, "learned", "relative"), WHY);
+    expect_bad_recipe(replaced(drops, "learned", "rotary"), WHY);
+    struct recipe recipe = recipe_of(replaced(drops, "learned", "sincos2d"));
+    CHECK(recipe.patch_dropout == 0.5, "%g of the patches", recipe.patch_dropout);
     recipe_close(&recipe);
 }
 
