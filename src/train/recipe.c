@@ -7,6 +7,7 @@
 #include "save.h"
 #include "tape.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -303,6 +304,11 @@ bool recipe_trains(const struct recipe *recipe, const vit_tensor *tensor) {
         return strtoul(tensor->name + length, NULL, 10) >= frozen;
     bool last = !strncmp(tensor->name, "norm.", 5) || !strncmp(tensor->name, "fc_norm.", 8);
     return last && frozen <= recipe->config.depth;
+}
+
+size_t recipe_patches_shown(const struct recipe *recipe) {
+    double all = (double)vit_patches(&recipe->config);
+    return (size_t)fmax(1, round(all * (1 - recipe->patch_dropout)));
 }
 
 const struct vit_kernels *recipe_kernels(const struct recipe *recipe) {

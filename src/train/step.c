@@ -50,7 +50,7 @@ struct stepper {
     const uint32_t *indices; /* of the batch's samples */
     size_t epoch, batch;
     float *images, *keep;         /* (batch, pixels) standardised, (batch, depth) */
-    uint32_t *shown;              /* (batch, patches_shown) */
+    uint32_t *shown;              /* (batch, recipe_patches_shown) */
     struct sample *batch_samples; /* (batch) */
     float *answers;               /* (batch, the teacher's logits), where they may count */
     struct range part;            /* the part of the batch whose gradient is computed next */
@@ -74,16 +74,10 @@ static void draw_keep(float *keep, const struct stepper *s, size_t index) {
     }
 }
 
-/* How many patches of an image the blocks see; 0: all. */
-static size_t patches_shown(const struct recipe *recipe) {
-    double all = (double)vit_patches(&recipe->config);
-    if (recipe->patch_dropout == 0) return 0;
-    return (size_t)fmax(1, round(all * (1 - recipe->patch_dropout)));
-}
-
-/* Draws which, in their order; Knuth, volume 2, section 3.4.2, algorithm S. */
+/* Draws the patches that the blocks see, in their order; Knuth, volume 2, section 3.4.2, algorithm
+ * S. */
 static void draw_shown(uint32_t *shown, const struct stepper *s, size_t index) {
-    size_t all = vit_patches(&s->recipe->config), missing = patches_shown(s->recipe);
+    size_t all = vit_patches(&s->recipe->config), missing = recipe_patches_shown(s->recipe);
     struct rng rng = rng_stream(s->recipe->seed, RNG_PATCHES, s->epoch, index);
     for (size_t n = 0; missing; n++)
         if (rng_below(&rng, all - n) < missing) *shown++ = (uint32_t)n, missing--;
@@ -113,7 +107,7 @@ static void draw_batch(void *context, size_t thread, size_t threads) {
         s->batch_samples[i] = sample_draw(image, &worker->room, s->samples, s->epoch, index);
         data_standardise(image, pixels, config);
         draw_keep(s->keep + i * config->depth, s, index);
-        draw_shown(s->shown + i * patches_shown(s->recipe), s, index);
+        draw_shown(s->shown + i * recipe_patches_shown(s->recipe), s, index);
         if (teacher && s->batch_samples[i].advice != ADVICE_NEVER)
             teacher_answer(answer_of(s, i), &worker->teacher, teacher, image);
     }
@@ -213,8 +207,8 @@ static void micro_batch(struct stepper *s, struct worker *worker, size_t first, 
         micro_batch_texts(s, worker, first, n, images, keep);
         return;
     }
-    size_t shown = patches_shown(recipe);
-    if (shown) vit_tape_show(worker->tape, s->shown + first * shown, shown);
+    size_t shown = recipe_patches_shown(recipe);
+    if (recipe->patch_dropout > 0) vit_tape_show(worker->tape, s->shown + first * shown, shown);
     vit_forward(s->model, worker->tape, images, n, worker->logits, keep);
     for (size_t i = 0; i < n; i++)
         worker->sums.loss +=
@@ -428,7 +422,7 @@ static bool open_batch(struct stepper *s) {
     size_t n = recipe->batch < s->samples->count ? recipe->batch : s->samples->count;
     s->images = malloc(n * data_values(s->job->data) * sizeof *s->images);
     s->keep = malloc((n * recipe->config.depth + 1) * sizeof *s->keep);
-    s->shown = malloc(n * patches_shown(recipe) * sizeof *s->shown + 1);
+    s->shown = malloc(n * recipe_patches_shown(recipe) * sizeof *s->shown);
     s->batch_samples = malloc(n * sizeof *s->batch_samples);
     s->answers = malloc(n * answer_floats(s) * sizeof *s->answers);
     s->gradient = malloc(s->count * sizeof *s->gradient);
