@@ -6,7 +6,9 @@
 #include "muon.h"
 #include "save.h"
 #include "shapes.h"
+#include "stages/tokens.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void fill(float *x, size_t n, float value) {
@@ -60,16 +62,6 @@ static void init_tensor(float *x, const vit_tensor *tensor, const vit_config *c,
     }
 }
 
-void init_parameters(vit_model *model, uint64_t seed) {
-    size_t count;
-    float *parameters = vit_parameters(model, &count);
-    for (size_t i = 0; i < vit_tensor_count(model); i++) {
-        vit_tensor tensor = vit_tensor_at(model, i);
-        struct rng rng = rng_stream(seed, RNG_INIT, 0, i);
-        init_tensor(parameters + tensor.offset, &tensor, vit_model_config(model), &rng);
-    }
-}
-
 static bool find_tensor(vit_tensor *found, const vit_model *model, const char *name) {
     for (size_t i = 0; i < vit_tensor_count(model); i++) {
         *found = vit_tensor_at(model, i);
@@ -77,6 +69,84 @@ static bool find_tensor(vit_tensor *found, const vit_model *model, const char *n
     }
     return false;
 }
+
+/* ---- Mimetic: Trockman & Kolter, arXiv:2305.09828, section 3 --------------------------------- */
+
+static double product(const float *a, const float *b, size_t n) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += (double)a[i] * b[i];
+    return sum;
+}
+
+/* Random rows of length 1. Each stands at right angles to the others of its lot of `columns` rows.
+ * Gram and Schmidt, twice because of rounding. */
+static void fill_orthonormal(float *x, size_t rows, size_t columns, struct rng *rng) {
+    for (size_t i = 0; i < rows; i++) {
+        float *row = x + i * columns;
+        fill_normal(row, columns, 1, rng);
+        for (int twice = 0; twice < 2; twice++) {
+            for (size_t k = i - i % columns; k < i; k++) {
+                double along = product(row, x + k * columns, columns);
+                for (size_t j = 0; j < columns; j++) row[j] -= (float)along * x[k * columns + j];
+            }
+            double length = sqrt(product(row, row, columns));
+            for (size_t j = 0; j < columns; j++) row[j] = (float)(row[j] / length);
+        }
+    }
+}
+
+/* x = scale·(x + noise), where a row's noise has about the length `noise`. */
+static void blur(float *x, size_t n, double scale, double noise, size_t columns, struct rng *rng) {
+    double deviation = noise / sqrt((double)columns);
+    for (size_t i = 0; i < n; i++) x[i] = (float)(scale * (x[i] + deviation * rng_normal(rng)));
+}
+
+/* A head's keys are like its queries, and the projection takes away what the values bring. */
+static void mimic_attention(float *qkv, float *proj, const vit_config *c, struct rng *rng) {
+    static const double ALIKE = 0.84, ALIKE_NOISE = 0.5, AWAY = 0.63, AWAY_NOISE = 0.6;
+    size_t D = c->width, d = head_width(c), A = attention_width(c), n = A * D;
+    float *keys = qkv + n, *values = keys + n;
+    for (size_t row = 0; row < A; row += d) fill_orthonormal(qkv + row * D, d, D, rng);
+    memcpy(keys, qkv, n * sizeof *keys);
+    fill_orthonormal(values, A, D, rng);
+    for (size_t i = 0; i < n; i++) proj[i] = -values[i % A * D + i / A];
+    blur(qkv, 2 * n, ALIKE, ALIKE_NOISE, D, rng);
+    blur(values, n, AWAY, AWAY_NOISE, D, rng);
+    blur(proj, n, AWAY, AWAY_NOISE, A, rng);
+}
+
+static void mimic(vit_model *model, float *parameters, uint64_t seed) {
+    const vit_config *c = vit_model_config(model);
+    vit_tensor qkv, proj, position;
+    char name[64];
+    for (size_t block = 0; block < c->depth; block++) {
+        struct rng rng = rng_stream(seed, RNG_INIT, 1, block);
+        snprintf(name, sizeof name, "blocks.%zu.attn.qkv.weight", block);
+        bool found = find_tensor(&qkv, model, name);
+        snprintf(name, sizeof name, "blocks.%zu.attn.proj.weight", block);
+        if (found && find_tensor(&proj, model, name))
+            mimic_attention(parameters + qkv.offset, parameters + proj.offset, c, &rng);
+    }
+    if (c->position != VIT_LEARNED || !find_tensor(&position, model, "pos_embed")) return;
+    vit_config patches = *c; /* without the tokens before them */
+    patches.position = VIT_SINCOS2D;
+    patches.class_tokens = patches.distillation_tokens = patches.register_tokens = 0;
+    tokens_sincos(parameters + position.offset + (c->position_rows - vit_patches(c)) * c->width,
+                  &patches);
+}
+
+void init_parameters(vit_model *model, enum start start, uint64_t seed) {
+    size_t count;
+    float *parameters = vit_parameters(model, &count);
+    for (size_t i = 0; i < vit_tensor_count(model); i++) {
+        vit_tensor tensor = vit_tensor_at(model, i);
+        struct rng rng = rng_stream(seed, RNG_INIT, 0, i);
+        init_tensor(parameters + tensor.offset, &tensor, vit_model_config(model), &rng);
+    }
+    if (start == START_MIMETIC) mimic(model, parameters, seed);
+}
+
+/* ---- From another model ------------------------------------------------------------------- */
 
 static bool of_head(const vit_tensor *tensor) {
     return tensor->kind == VIT_KIND_HEAD || tensor->kind == VIT_KIND_HEAD_BIAS;

@@ -22,6 +22,7 @@ struct key {
     const char *const *names; /* of a NAME, NULL-terminated */
 };
 
+static const char *const STARTS[] = {"xavier", "mimetic", NULL};
 static const char *const OPTIMIZERS[] = {"adamw", "adam", "muon", NULL};
 static const char *const SCHEDULES[] = {"cosine", "constant", NULL};
 static const char *const PRECISIONS[] = {"float32", "bfloat16", NULL};
@@ -33,6 +34,7 @@ static const struct key TRAINING[] = {
     {"batch", COUNT, AT(batch), 1, 65536, 128, NULL},
     {"validation", COUNT, AT(validation), 0, 1e9, 5000, NULL},
     {"seed", COUNT, AT(seed), 0, 9007199254740992.0, 1, NULL},
+    {"start", NAME, AT(start), 0, 0, START_XAVIER, STARTS},
     {"optimizer", NAME, AT(optimizer), 0, 0, OPTIMIZER_ADAMW, OPTIMIZERS},
     {"schedule", NAME, AT(schedule), 0, 0, SCHEDULE_COSINE, SCHEDULES},
     {"learning_rate", REAL, AT(learning_rate), 0, 10, 1e-3, NULL},
@@ -236,6 +238,10 @@ static vit_status read_training(struct recipe *recipe, const struct json *traini
         status = vit_fail(why, VIT_BAD_CONFIG,
                           "training key drop_path: expected 0 for a model without residual "
                           "connections");
+    if (!status && recipe->start == START_MIMETIC && recipe->config.attention != VIT_STANDARD)
+        status = vit_fail(why, VIT_BAD_CONFIG,
+                          "training key start: expected xavier for a model with attention "
+                          "per_head, got mimetic");
     const char *undroppable = vit_undroppable(&recipe->config);
     if (!status && recipe->patch_dropout > 0 && undroppable)
         status = vit_fail(why, VIT_BAD_CONFIG,

@@ -6,6 +6,7 @@
 #include "save.h"
 #include "vit.h"
 
+enum start { START_XAVIER, START_MIMETIC };
 enum optimizer { OPTIMIZER_ADAMW, OPTIMIZER_ADAM, OPTIMIZER_MUON };
 enum schedule { SCHEDULE_COSINE, SCHEDULE_CONSTANT };
 enum precision { PRECISION_FLOAT32, PRECISION_BFLOAT16 };
@@ -32,8 +33,8 @@ struct recipe {
     double distillation;  /* share of the targets that is a teacher's answer */
     double negatives;     /* drawings of no digit, as a share of the images */
     double mixup, cutmix; /* shares of the images that are mixed with another one */
-    size_t optimizer, schedule; /* an enum optimizer, an enum schedule */
-    size_t precision;           /* an enum precision: what products round their factors to */
+    size_t start, optimizer, schedule; /* an enum start, an enum optimizer, an enum schedule */
+    size_t precision;                  /* an enum precision: what products round their factors to */
     struct augment augment;
 };
 

@@ -48,7 +48,7 @@ static vit_status open_models(struct trainer *t, vit_error *why) {
     }
     t->state.arrays[PARAMETERS] = vit_parameters(t->model, &t->state.count);
     t->state.arrays[AVERAGE] = vit_parameters(t->average, &t->state.count);
-    init_parameters(t->model, recipe->seed);
+    init_parameters(t->model, recipe->start, recipe->seed);
     vit_status status = t->job->start ? init_from(t->model, t->job->start, why) : VIT_OK;
     memcpy(t->state.arrays[AVERAGE], t->state.arrays[PARAMETERS], t->state.count * sizeof(float));
     return status;

@@ -113,7 +113,7 @@ vit_status vitt_recipe(const char *json, size_t size) {
     free(training.config);
     training.config = config_print(&training.config_size, c, recipe.model, strlen(recipe.model));
     if (!training.config) return vit_fail(&module_error, VIT_NO_MEMORY, "no memory for the config");
-    init_parameters(weights, recipe.seed);
+    init_parameters(weights, recipe.start, recipe.seed);
     untouched = !start;
     first_seed = recipe.seed;
     if (start) status = init_from(weights, start, &module_error);

@@ -62,7 +62,7 @@ static inline vit_model *fresh_model(const struct recipe *recipe, uint64_t seed)
         printf("%s\n", why.text);
         exit(EXIT_FAILURE);
     }
-    init_parameters(model, seed);
+    init_parameters(model, recipe->start, seed);
     return model;
 }
 

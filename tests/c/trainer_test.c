@@ -108,6 +108,60 @@ TEST("the trainer learns from three patches of each four, and reads images with 
     training_close(&t);
 }
 
+static const char *mimetic_recipe(const char *epochs) {
+    return replaced(recipe_with("\"epochs\": 6", epochs), "\"batch\"",
+                    "\"start\": \"mimetic\", \"batch\"");
+}
+
+TEST("the trainer learns from a mimetic start") {
+    struct training t;
+    training_open(&t, mimetic_recipe("\"epochs\": 30"), 460, NULL);
+    check_learns(&t);
+    training_close(&t);
+}
+
+static const float *tensor_of(vit_model *model, const char *name) {
+    size_t count;
+    for (size_t i = 0; i < vit_tensor_count(model); i++)
+        if (!strcmp(vit_tensor_at(model, i).name, name))
+            return vit_parameters(model, &count) + vit_tensor_at(model, i).offset;
+    printf("no tensor %s\n", name);
+    exit(EXIT_FAILURE);
+}
+
+/* The mean of D products of row i of a (D,D) with row i or, transposed, column i of b. */
+static double mean_product(const float *a, const float *b, bool transposed, size_t D) {
+    double sum = 0;
+    for (size_t i = 0; i < D; i++)
+        for (size_t j = 0; j < D; j++)
+            sum += (double)a[i * D + j] * b[transposed ? j * D + i : i * D + j];
+    return sum / (double)D;
+}
+
+TEST(
+    "by a mimetic start keys are like queries, the projection is the values' negative, and learned "
+    "positions are sinusoids") {
+    enum { D = 16, MATRIX = D * D };
+    struct recipe recipe = recipe_of(mimetic_recipe("\"epochs\": 6"));
+    vit_model *model = NULL;
+    vit_error why = {""};
+    MUST(vit_create(&model, &recipe.config, "{}", 2, &vit_scalar, &why));
+    init_parameters(model, recipe.start, recipe.seed);
+    const float *q = tensor_of(model, "blocks.1.attn.qkv.weight");
+    const float *proj = tensor_of(model, "blocks.1.attn.proj.weight");
+    const float *last = tensor_of(model, "pos_embed") + 4 * D; /* row 1, column 1 */
+    double alike = mean_product(q, q + MATRIX, false, D),
+           away = mean_product(proj, q + 2 * MATRIX, true, D);
+    CHECK(within(alike, 0.84 * 0.84, 0.1), "queries times keys: %g", alike);
+    CHECK(within(away, -0.63 * 0.63, 0.1), "projection times values: %g", away);
+    for (size_t i = 0; i < D; i++) {
+        double at = pow(10000, -(double)(i % 4) / 4), want = i / 4 % 2 ? cos(at) : sin(at);
+        CHECK(within(last[i], want, 1e-6), "position %zu: %g, want %g", i, (double)last[i], want);
+    }
+    vit_close(model);
+    recipe_close(&recipe);
+}
+
 /* The bars with a text each, of 4 or 5 tokens: start 3, the kind and more that follows from it, end 4,
  * padding 5. */
 static struct data_set make_texts(size_t count) {
@@ -600,7 +654,7 @@ TEST("a start may have another head, or none") {
         other.classes = classes[i];
         recipe.config.head_bias = i; /* of the head, more may be left behind */
         MUST(vit_create(&job.start, &other, "{}", 2, &vit_scalar, &why));
-        init_parameters(job.start, 9);
+        init_parameters(job.start, START_XAVIER, 9);
         struct trainer *trainer;
         MUST(trainer_open(&trainer, &job, NULL, &why));
         size_t count;
@@ -771,6 +825,12 @@ TEST("a recipe for a model without residual connections drops no branch") {
     struct recipe recipe = recipe_of(replaced(drops, "\"drop_path\": 0.1", "\"drop_path\": 0"));
     CHECK(!recipe.config.residual, "the key is not read");
     recipe_close(&recipe);
+}
+
+TEST("a mimetic start is for heads that see the whole token") {
+    const char *json = mimetic_recipe("\"epochs\": 6");
+    expect_bad_recipe(replaced(json, "\"standard\"", "\"per_head\""),
+                      "training key start: expected xavier for a model with attention per_head");
 }
 
 TEST("a recipe keeps the patches that a decoder reads or that blocks place") {
