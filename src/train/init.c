@@ -101,18 +101,19 @@ static void blur(float *x, size_t n, double scale, double noise, size_t columns,
     for (size_t i = 0; i < n; i++) x[i] = (float)(scale * (x[i] + deviation * rng_normal(rng)));
 }
 
-/* A head's keys are like its queries, and the projection takes away what the values bring. */
+/* Keys times queries are about 0.7 of the identity plus noise, and the projection times the values
+ * about -0.4 of it: the paper's β. */
 static void mimic_attention(float *qkv, float *proj, const vit_config *c, struct rng *rng) {
-    static const double ALIKE = 0.84, ALIKE_NOISE = 0.5, AWAY = 0.63, AWAY_NOISE = 0.6;
+    static const double QK = 0.84, QK_NOISE = 0.5, VP = 0.63, VP_NOISE = 0.6;
     size_t D = c->width, d = head_width(c), A = attention_width(c), n = A * D;
     float *keys = qkv + n, *values = keys + n;
     for (size_t row = 0; row < A; row += d) fill_orthonormal(qkv + row * D, d, D, rng);
     memcpy(keys, qkv, n * sizeof *keys);
     fill_orthonormal(values, A, D, rng);
     for (size_t i = 0; i < n; i++) proj[i] = -values[i % A * D + i / A];
-    blur(qkv, 2 * n, ALIKE, ALIKE_NOISE, D, rng);
-    blur(values, n, AWAY, AWAY_NOISE, D, rng);
-    blur(proj, n, AWAY, AWAY_NOISE, A, rng);
+    blur(qkv, 2 * n, QK, QK_NOISE, D, rng);
+    blur(values, n, VP, VP_NOISE, D, rng);
+    blur(proj, n, VP, VP_NOISE, A, rng);
 }
 
 static void mimic(vit_model *model, float *parameters, uint64_t seed) {

@@ -242,10 +242,10 @@ static vit_status read_training(struct recipe *recipe, const struct json *traini
         status = vit_fail(why, VIT_BAD_CONFIG,
                           "training key start: expected xavier for a model with attention "
                           "per_head, got mimetic");
-    const char *undroppable = vit_undroppable(&recipe->config);
-    if (!status && recipe->patch_dropout > 0 && undroppable)
+    const char *needed = vit_needs_all_patches(&recipe->config);
+    if (!status && recipe->patch_dropout > 0 && needed)
         status = vit_fail(why, VIT_BAD_CONFIG,
-                          "training key patch_dropout: expected 0 for this model: %s", undroppable);
+                          "training key patch_dropout: expected 0 for this model: %s", needed);
     bool labelled = recipe->drawings || recipe->negatives > 0 || recipe->distillation > 0 ||
                     recipe->mixup + recipe->cutmix > 0;
     if (!status && recipe->config.decoder.depth && labelled)
@@ -312,7 +312,7 @@ bool recipe_trains(const struct recipe *recipe, const vit_tensor *tensor) {
     return last && frozen <= recipe->config.depth;
 }
 
-size_t recipe_patches_shown(const struct recipe *recipe) {
+size_t recipe_patches(const struct recipe *recipe) {
     double all = (double)vit_patches(&recipe->config);
     return (size_t)fmax(1, round(all * (1 - recipe->patch_dropout)));
 }

@@ -50,7 +50,7 @@ void recipe_close(struct recipe *recipe);
  * (fc_norm), so that only the head and the decoder are trained. 0 keeps nothing. */
 bool recipe_trains(const struct recipe *recipe, const vit_tensor *tensor);
 /* How many of each image's patches the blocks see in training. */
-size_t recipe_patches_shown(const struct recipe *recipe);
+size_t recipe_patches(const struct recipe *recipe);
 /* Those of the recipe's precision; float32 where this machine cannot do better. */
 const struct vit_kernels *recipe_kernels(const struct recipe *recipe);
 /* The `training` object as it will be run, in compact JSON, terminated. The caller frees. */
