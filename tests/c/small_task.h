@@ -23,6 +23,41 @@ static const char RECIPE[] =
     " \"drop_path\": 0.1, \"augment\": {\"shift\": 0.5, \"rotation\": 5, \"elastic\": 0.2,"
     " \"thickness\": 0.2}}}";
 
+/* A recipe with `to` for what stands in it as `from`. It stays valid for the next three calls. */
+static inline const char *edited(const char *recipe, const char *from, const char *to) {
+    static char texts[4][sizeof RECIPE + 512];
+    static size_t next;
+    char json[sizeof *texts];
+    const char *at = strstr(recipe, from);
+    if (!at) exit(EXIT_FAILURE);
+    snprintf(json, sizeof json, "%.*s%s%s", (int)(at - recipe), recipe, to, at + strlen(from));
+    return strcpy(texts[next++ % 4], json);
+}
+
+static inline const char *recipe_with(const char *from, const char *to) {
+    return edited(RECIPE, from, to);
+}
+
+static inline const char *text_recipe(const char *epochs) {
+    const char *json = recipe_with("\"labels\": [\"a\", \"b\", \"c\"], ", "");
+    json = edited(json, "\"epochs\": 6", epochs);
+    return edited(json, "\"classes\": 3",
+                  "\"classes\": 0, \"decoder\": {\"depth\": 1, \"width\": 16, \"heads\": 2,"
+                  " \"mlp_width\": 32, \"vocabulary\": 6, \"max_tokens\": 5, \"start\": 3,"
+                  " \"end\": 4, \"padding\": 5}");
+}
+
+static inline const char *frozen_recipe(const char *recipe, size_t blocks) {
+    char key[64];
+    snprintf(key, sizeof key, "\"seed\": 5, \"freeze\": %zu", blocks);
+    return edited(recipe, "\"seed\": 5", key);
+}
+
+static inline const char *mimetic_recipe(const char *epochs) {
+    return edited(recipe_with("\"epochs\": 6", epochs), "\"batch\"",
+                  "\"start\": \"mimetic\", \"batch\"");
+}
+
 static inline struct recipe recipe_of(const char *json) {
     struct recipe recipe;
     vit_error why = {""};

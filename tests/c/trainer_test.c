@@ -50,21 +50,6 @@ static void go_on(struct training *t, size_t steps) {
     }
 }
 
-/* A recipe with `to` for what stands in it as `from`. It stays valid for the next three calls. */
-static const char *replaced(const char *recipe, const char *from, const char *to) {
-    static char texts[4][sizeof RECIPE + 512];
-    static size_t next;
-    char json[sizeof *texts];
-    const char *at = strstr(recipe, from);
-    if (!at) exit(EXIT_FAILURE);
-    snprintf(json, sizeof json, "%.*s%s%s", (int)(at - recipe), recipe, to, at + strlen(from));
-    return strcpy(texts[next++ % 4], json);
-}
-
-static const char *recipe_with(const char *from, const char *to) {
-    return replaced(RECIPE, from, to);
-}
-
 /* The score of the model file that the run gives, on the 40 images for validation. */
 static struct score score_of(struct training *t) {
     size_t size;
@@ -106,11 +91,6 @@ TEST("the trainer learns from three patches of each four, and reads images with 
     training_open(&t, json, 460, NULL);
     check_learns(&t);
     training_close(&t);
-}
-
-static const char *mimetic_recipe(const char *epochs) {
-    return replaced(recipe_with("\"epochs\": 6", epochs), "\"batch\"",
-                    "\"start\": \"mimetic\", \"batch\"");
 }
 
 TEST("the trainer learns from a mimetic start") {
@@ -176,15 +156,6 @@ static struct data_set make_texts(size_t count) {
     return data;
 }
 
-static const char *text_recipe(const char *epochs) {
-    const char *json = recipe_with("\"labels\": [\"a\", \"b\", \"c\"], ", "");
-    json = replaced(json, "\"epochs\": 6", epochs);
-    return replaced(json, "\"classes\": 3",
-                    "\"classes\": 0, \"decoder\": {\"depth\": 1, \"width\": 16, \"heads\": 2,"
-                    " \"mlp_width\": 32, \"vocabulary\": 6, \"max_tokens\": 5, \"start\": 3,"
-                    " \"end\": 4, \"padding\": 5}");
-}
-
 TEST("a decoder learns to write what its image shows, and a text counts only if it is whole") {
     struct training t;
     training_open_on(&t, text_recipe("\"epochs\": 30"), make_texts(460), NULL);
@@ -194,20 +165,6 @@ TEST("a decoder learns to write what its image shows, and a text counts only if 
     struct score score = score_of(&t);
     CHECK(score.correct == 0, "%zu of 40 texts with another end", score.correct);
     training_close(&t);
-}
-
-TEST("a recipe has classes or a decoder, and a decoder's has no key that needs classes") {
-    static const char *const KEYS[] = {"drawings", "negatives", "distillation", "mixup", "cutmix"};
-    for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
-        char key[64];
-        snprintf(key, sizeof key, "\"epochs\": 1, \"%s\": 1", KEYS[i]);
-        expect_bad_recipe(text_recipe(key), KEYS[i]);
-    }
-    const char *good = text_recipe("\"epochs\": 1");
-    expect_bad_recipe(replaced(good, "\"classes\": 0", "\"classes\": 3"),
-                      "expected 0 beside a decoder");
-    expect_bad_recipe(replaced(good, "\"padding\": 5", "\"padding\": 4"),
-                      "expected another token than the end, 4");
 }
 
 TEST("a decoder does not train on labels, nor a model without one on texts") {
@@ -345,9 +302,9 @@ TEST("with doubt, a run learns the classes, and to doubt what is of none") {
     for (size_t i = 0; i < bars.count; i++) /* diagonals are of no class */
         if (bars.labels[i] == 2) bars.labels[i] = NO_CLASS;
     const char *json = recipe_with("\"classes\": 3", "\"classes\": 2, \"doubt\": true");
-    json = replaced(json, "\"a\", \"b\", \"c\"", "\"a\", \"b\"");
-    json = replaced(json, "\"epochs\": 6", "\"mixup\": 0.2, \"epochs\": 30");
-    training_open_on(&t, replaced(json, "\"labels\"", "\"uncertain_below\": 0.5, \"labels\""), bars,
+    json = edited(json, "\"a\", \"b\", \"c\"", "\"a\", \"b\"");
+    json = edited(json, "\"epochs\": 6", "\"mixup\": 0.2, \"epochs\": 30");
+    training_open_on(&t, edited(json, "\"labels\"", "\"uncertain_below\": 0.5, \"labels\""), bars,
                      NULL);
     go_on(&t, SIZE_MAX);
     struct score score = score_of(&t);
@@ -381,9 +338,9 @@ enum { COLOURS = 3 };
 /* RECIPE for photos of three channels. */
 static const char *colour_recipe(void) {
     const char *json = recipe_with("\"channels\": 1", "\"channels\": 3");
-    return replaced(json, "{\"kind\": \"digit\"}",
-                    "{\"kind\": \"photo\", \"resize\": 8, \"crop\": 8,"
-                    " \"mean\": [0.5, 0.25, 0.125], \"std\": [0.5, 0.25, 0.2]}");
+    return edited(json, "{\"kind\": \"digit\"}",
+                  "{\"kind\": \"photo\", \"resize\": 8, \"crop\": 8,"
+                  " \"mean\": [0.5, 0.25, 0.125], \"std\": [0.5, 0.25, 0.2]}");
 }
 
 /* A bar in each of the channels at one random place. It is brightest in the channel of its class,
@@ -406,7 +363,7 @@ static struct data_set make_colours(size_t count) {
 
 TEST("the trainer learns colours from images of three channels") {
     struct training t;
-    training_open_on(&t, replaced(colour_recipe(), "\"epochs\": 6", "\"epochs\": 20"),
+    training_open_on(&t, edited(colour_recipe(), "\"epochs\": 6", "\"epochs\": 20"),
                      make_colours(460), NULL);
     go_on(&t, SIZE_MAX);
     double accuracy = t.state->records[19].validation_accuracy;
@@ -438,22 +395,22 @@ TEST("augmentation changes all channels alike: each as it would an image of that
                                                     " \"probability\": 0.8"));
     recipe.validation = 0;
     struct samples one, three;
-    struct sample_room narrow, wide;
+    struct sample_room subset_model, wide;
     vit_error why = {""};
     MUST(samples_open(&one, &recipe, &grey, NULL, &why));
     MUST(samples_open(&three, &recipe, &colours, NULL, &why));
-    REQUIRE(sample_room_open(&narrow, &one) && sample_room_open(&wide, &three), "no room");
+    REQUIRE(sample_room_open(&subset_model, &one) && sample_room_open(&wide, &three), "no room");
     for (size_t i = 0; i < 20; i++) {
         float want[PIXELS], image[COLOURS * PIXELS];
         struct sample sample = sample_draw(image, &wide, &three, 1, i);
         CHECK(sample.label == colours.labels[i] && sample.advice == ADVICE_ALWAYS, "sample %zu", i);
         for (size_t c = 0; c < COLOURS; c++) {
             memcpy(grey.images + i * PIXELS, colours.images + (i * COLOURS + c) * PIXELS, PIXELS);
-            sample_draw(want, &narrow, &one, 1, i);
+            sample_draw(want, &subset_model, &one, 1, i);
             CHECK_SAME_BITS(image + c * PIXELS, want, PIXELS, "a channel");
         }
     }
-    sample_room_close(&narrow), sample_room_close(&wide);
+    sample_room_close(&subset_model), sample_room_close(&wide);
     samples_close(&one), samples_close(&three);
     data_close(&grey), data_close(&colours);
     recipe_close(&recipe);
@@ -522,7 +479,7 @@ TEST("images of no class are mixed with none and into none, and no teacher's ans
      "them") {
     struct data_set colours = make_colours(40);
     struct recipe recipe =
-        recipe_of(replaced(colour_recipe(), "\"labels\"", "\"doubt\": true, \"labels\""));
+        recipe_of(edited(colour_recipe(), "\"labels\"", "\"doubt\": true, \"labels\""));
     recipe.validation = 0;
     recipe.mixup = recipe.cutmix = 0.5;
     for (size_t i = 0; i < 40; i += 2) colours.labels[i] = NO_CLASS;
@@ -712,11 +669,6 @@ static size_t frozen_from(const vit_tensor *tensor) {
 }
 
 /* RECIPE, or what was made of it, with so many frozen blocks. */
-static const char *frozen_recipe(const char *recipe, size_t blocks) {
-    char key[64];
-    snprintf(key, sizeof key, "\"seed\": 5, \"freeze\": %zu", blocks);
-    return replaced(recipe, "\"seed\": 5", key);
-}
 
 static float *copy_of(const float *from, size_t count) {
     float *copy = malloc(count * sizeof *copy);
@@ -801,72 +753,11 @@ TEST("the gradient is clipped by the norm of what is trained") {
 
 TEST("with a frozen rest the head alone learns") {
     struct training t;
-    training_open(&t, replaced(frozen_recipe(RECIPE, 3), "\"epochs\": 6", "\"epochs\": 15"), 460,
+    training_open(&t, edited(frozen_recipe(RECIPE, 3), "\"epochs\": 6", "\"epochs\": 15"), 460,
                   NULL);
     go_on(&t, SIZE_MAX);
     const struct epoch_record *first = &t.state->records[0], *last = &t.state->records[14];
     CHECK(last->train_loss < first->train_loss - 0.02, "a loss of %g after %g", last->train_loss,
           first->train_loss);
     training_close(&t);
-}
-
-TEST("a recipe freezes at most one block more than its model has") {
-    expect_bad_recipe(frozen_recipe(RECIPE, 4),
-                      "training key freeze: expected a whole number from 0 to 3, one more "
-                      "than the model's depth, got 4");
-    struct recipe recipe = recipe_of(RECIPE);
-    CHECK(recipe.freeze == 0, "%zu blocks are frozen by default", recipe.freeze);
-    recipe_close(&recipe);
-}
-
-TEST("a recipe for a model without residual connections drops no branch") {
-    const char *drops = replaced(RECIPE, "\"depth\"", "\"residual\": false, \"depth\"");
-    expect_bad_recipe(drops, "training key drop_path: expected 0 for a model without residual");
-    struct recipe recipe = recipe_of(replaced(drops, "\"drop_path\": 0.1", "\"drop_path\": 0"));
-    CHECK(!recipe.config.residual, "the key is not read");
-    recipe_close(&recipe);
-}
-
-TEST("a mimetic start is for heads that see the whole token") {
-    const char *json = mimetic_recipe("\"epochs\": 6");
-    expect_bad_recipe(replaced(json, "\"standard\"", "\"per_head\""),
-                      "training key start: expected xavier for a model with attention per_head");
-}
-
-TEST("a recipe keeps the patches that a decoder reads or that blocks place") {
-    static const char WHY[] = "training key patch_dropout: expected 0 for this model: ";
-    expect_bad_recipe(text_recipe("\"epochs\": 6, \"patch_dropout\": 0.5"), WHY);
-    const char *drops = recipe_with("\"epochs\": 6", "\"epochs\": 6, \"patch_dropout\": 0.5");
-    expect_bad_recipe(replaced(drops, "learned", "relative"), WHY);
-    expect_bad_recipe(replaced(drops, "learned", "rotary"), WHY);
-    struct recipe recipe = recipe_of(replaced(drops, "learned", "sincos2d"));
-    CHECK(recipe.patch_dropout == 0.5, "%g of the patches", recipe.patch_dropout);
-    recipe_close(&recipe);
-}
-
-TEST("each tensor is frozen with its block; stems and positions with the first, norms with all") {
-    static const struct {
-        const char *name;
-        vit_kind kind;
-        size_t frozen_from;
-    } ALL[] = {
-        {"patch_embed.backbone.0.weight", VIT_KIND_CONVOLUTION, 1},
-        {"patch_embed.proj.bias", VIT_KIND_BIAS, 1},
-        {"reg_token", VIT_KIND_TOKEN, 1},
-        {"norm_pre.weight", VIT_KIND_GAIN, 1},
-        {"blocks.1.attn.rel_pos.relative_position_bias_table", VIT_KIND_RELATIVE, 2},
-        {"blocks.10.norm1.weight", VIT_KIND_GAIN, 11},
-        {"norm.bias", VIT_KIND_BIAS, 13},
-        {"fc_norm.weight", VIT_KIND_GAIN, 13},
-        {"head.weight", VIT_KIND_HEAD, 14},
-        {"head_dist.bias", VIT_KIND_HEAD_BIAS, 14},
-    };
-    struct recipe recipe = {.config.depth = 12};
-    for (size_t i = 0; i < sizeof ALL / sizeof *ALL; i++) {
-        vit_tensor tensor = {.kind = ALL[i].kind};
-        strcpy(tensor.name, ALL[i].name);
-        for (recipe.freeze = 0; recipe.freeze <= 13; recipe.freeze++)
-            CHECK(recipe_trains(&recipe, &tensor) == (recipe.freeze < ALL[i].frozen_from),
-                  "%s with %zu frozen blocks", tensor.name, recipe.freeze);
-    }
 }
