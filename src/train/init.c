@@ -136,7 +136,7 @@ static void mimic(vit_model *model, float *parameters, uint64_t seed) {
                   &patches);
 }
 
-void init_parameters(vit_model *model, enum start start, uint64_t seed) {
+void init_parameters(vit_model *model, size_t start, uint64_t seed) {
     size_t count;
     float *parameters = vit_parameters(model, &count);
     for (size_t i = 0; i < vit_tensor_count(model); i++) {
