@@ -34,12 +34,12 @@ const firefoxTests = (full) => [
  * `full` is what npm run test:full asks for. A stage without a budget runs only there.
  */
 const stages = {
-  lint: ["format and rules, as npm run lint", 35, (full) => lint({ deep: full })],
+  lint: ["format and rules, as npm run lint", 45, (full) => lint({ deep: full })],
   c: ["C, natively under ASan and UBSan", 60, async (full) => {
     await setup.native();
     return cTests("sanitize", full);
   }],
-  native: ["C, natively as released", 35, async (full) => {
+  native: ["C, natively as released", 32, async (full) => {
     await setup.native();
     return cTests("native", full);
   }],
@@ -50,11 +50,11 @@ const stages = {
     const why = missing.length && `Clang's libFuzzer does not run here with ${missing.join(" and ")} bits`;
     return { ...counts, skipped: missing.length, why };
   }],
-  wasm: ["C, compiled to wasm, under Node", 95, async (full) => {
+  wasm: ["C, compiled to wasm, under Node", 85, async (full) => {
     const env = await build.wasm();
     return cTests("wasm", full, env);
   }],
-  mutants: ["hostile files in wasm", 20, async (full) => {
+  mutants: ["hostile files in wasm", 15, async (full) => {
     await setup.native();
     await timed("build of fuzz_mutants", () => build.cmake("native", { targets: ["fuzz_mutants"] }));
     await build.wasm();
@@ -67,14 +67,14 @@ const stages = {
     const env = full ? { VITRINE_FULL: "1" } : {};
     return nodeTests([...testsIn("tests/node"), ...testsIn("tests/bench")], env, { together: cores + 1 }); // a test waits for a process or a timer now and then
   }],
-  package: ["package: publint, arethetypeswrong", 10, async () => {
+  package: ["package: publint, arethetypeswrong", 8, async () => {
     await buildPackage();
     return sum([
       await check("publint", []),
       await check("attw", ["--pack", ".", "--profile", "esm-only", "--entrypoints", ".", "train", "all", "--format", "ascii"]),
     ]);
   }],
-  page: ["page in Chromium", 210, async () => {
+  page: ["page in Chromium", 220, async () => {
     const chromium = await setup.chromium();
     if (!chromium) return skipped("no Chromium here: install one, or name it in $CHROMIUM");
     await buildPage();
