@@ -301,13 +301,15 @@ describe("the tab for one's own ViT", { skip }, () => {
     assert.match(await page.locator("#own-explanation").textContent(), /layer 2/);
   });
 
-  test("a digit model shows the digit that it prepared from the photo", async () => {
+  test("a digit model shows the digit that it prepared from the photo, and doubts a boat aloud", async () => {
     const { page } = await opened();
     const buffer = readFileSync(new URL("../../weights/digits.safetensors", import.meta.url));
     await page.setInputFiles("#own-files-input", [{ name: "digits.safetensors", mimeType: "", buffer }]);
     await page.click("#own-example");
     await ready(page);
     assert.deepEqual(await page.locator("#own-photo").evaluate(({ width, height }) => [width, height]), [28, 28]);
+    assert.equal(await page.locator("#own-caption").textContent(), "Not sure: perhaps", "of a boat");
+    assert.match(await page.locator("#announce").textContent(), /^Not sure: perhaps \d, /);
     await page.reload(); // without a checkpoint
     await page.click("#own-digits");
     const p = await page.locator("#own-classes li[data-label='5']:first-child").getAttribute("data-p");

@@ -5,8 +5,6 @@ import stem from "../../weights/digits-stem.safetensors?url";
 import large from "../../weights/digits-large.safetensors?url";
 import myvit from "../../weights/myvit.safetensors?url";
 
-declare const WEIGHTS_BYTES: Record<string, number>; // see vite.config.ts
-
 export interface ModelFile {
   id: string; // the model's name in the page's address: ?model=…
   url: string;

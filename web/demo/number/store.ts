@@ -11,9 +11,7 @@ import { words } from "../texts/words.ts";
 import { ACROSS } from "./examples.ts";
 import { type Language, type Word, wordsOf } from "./languages.ts";
 
-declare const WEIGHTS_BYTES: Record<string, number>; // see vite.config.ts
-
-const NUMBERS: ModelFile = { id: "numbers", url: numbers, bytes: WEIGHTS_BYTES.numbers! };
+const NUMBERS: ModelFile = { id: "numbers", url: numbers, bytes: WEIGHTS_BYTES.numbers };
 
 export interface Reading extends Read<ReadResult> {
   language: Language;

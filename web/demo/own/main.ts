@@ -151,10 +151,11 @@ const reader = buildReader<LoadRequest, Loaded & LoadRequest & { seconds: number
 const lacksPatches = () => state.view.map === "similarity" && !state.reading?.patches;
 
 function announce(): void {
-  const { classes, objects } = state.reading ?? {}, best = (classes ?? objects)?.[0];
+  const { classes, objects, uncertain } = state.reading ?? {}, best = (classes ?? objects)?.[0];
+  const { unsure, shown } = ownWords();
   find("announce").textContent = best
-    ? `${best.label}, ${show.answer(best.p, state)}`
-    : ownWords().shown;
+    ? `${uncertain ? `${unsure} ` : ""}${best.label}, ${show.answer(best.p, state)}`
+    : shown;
 }
 
 function load(checkpoint: File[], pixels = ""): void {
