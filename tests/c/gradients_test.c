@@ -200,7 +200,7 @@ TEST("with patch dropout, every tensor's gradient is the finite difference of th
     each_of(check_with_dropout, true);
 }
 
-TEST_SCENES("a tape that shows all patches, or all again after fewer, gives the bits it gave") {
+TEST_SCENES("a subset of all patches, and none after a smaller one, gives the bits of no subset") {
     if (vit_needs_all_patches(&s->c)) return;
     size_t N = vit_patches(&s->c);
     float *whole = floats(s->count);

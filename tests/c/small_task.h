@@ -38,6 +38,7 @@ static inline const char *recipe_with(const char *from, const char *to) {
     return edited(RECIPE, from, to);
 }
 
+/* RECIPE with a decoder in place of classes. */
 static inline const char *text_recipe(const char *epochs) {
     const char *json = recipe_with("\"labels\": [\"a\", \"b\", \"c\"], ", "");
     json = edited(json, "\"epochs\": 6", epochs);
@@ -47,6 +48,7 @@ static inline const char *text_recipe(const char *epochs) {
                   " \"end\": 4, \"padding\": 5}");
 }
 
+/* RECIPE, or what was made of it, with so many frozen blocks. */
 static inline const char *frozen_recipe(const char *recipe, size_t blocks) {
     char key[64];
     snprintf(key, sizeof key, "\"seed\": 5, \"freeze\": %zu", blocks);

@@ -395,22 +395,22 @@ TEST("augmentation changes all channels alike: each as it would an image of that
                                                     " \"probability\": 0.8"));
     recipe.validation = 0;
     struct samples one, three;
-    struct sample_room subset_model, wide;
+    struct sample_room narrow, wide;
     vit_error why = {""};
     MUST(samples_open(&one, &recipe, &grey, NULL, &why));
     MUST(samples_open(&three, &recipe, &colours, NULL, &why));
-    REQUIRE(sample_room_open(&subset_model, &one) && sample_room_open(&wide, &three), "no room");
+    REQUIRE(sample_room_open(&narrow, &one) && sample_room_open(&wide, &three), "no room");
     for (size_t i = 0; i < 20; i++) {
         float want[PIXELS], image[COLOURS * PIXELS];
         struct sample sample = sample_draw(image, &wide, &three, 1, i);
         CHECK(sample.label == colours.labels[i] && sample.advice == ADVICE_ALWAYS, "sample %zu", i);
         for (size_t c = 0; c < COLOURS; c++) {
             memcpy(grey.images + i * PIXELS, colours.images + (i * COLOURS + c) * PIXELS, PIXELS);
-            sample_draw(want, &subset_model, &one, 1, i);
+            sample_draw(want, &narrow, &one, 1, i);
             CHECK_SAME_BITS(image + c * PIXELS, want, PIXELS, "a channel");
         }
     }
-    sample_room_close(&subset_model), sample_room_close(&wide);
+    sample_room_close(&narrow), sample_room_close(&wide);
     samples_close(&one), samples_close(&three);
     data_close(&grey), data_close(&colours);
     recipe_close(&recipe);
@@ -667,8 +667,6 @@ static size_t frozen_from(const vit_tensor *tensor) {
     check_failed(__FILE__, __LINE__, "%s: unknown", tensor->name);
     return 0;
 }
-
-/* RECIPE, or what was made of it, with so many frozen blocks. */
 
 static float *copy_of(const float *from, size_t count) {
     float *copy = malloc(count * sizeof *copy);
