@@ -68,15 +68,6 @@ double vit_text_loss(float *dlogits, const float *logits, const uint32_t *next, 
  * and biases. */
 void vit_tape_freeze(vit_tape *tape, size_t blocks);
 
-/* → why the blocks of such a model cannot do without some of the patches; NULL if they can. */
-const char *vit_needs_all_patches(const vit_config *config);
-
-/* From now on the blocks see only these patches of each image (patch dropout; Liu et al.,
- * arXiv:2208.07220).
- * patches (B,count): ascending; borrowed until vit_backward. NULL: all.
- * The model's vit_needs_all_patches is NULL. */
-void vit_tape_subset(vit_tape *tape, const uint32_t *patches, size_t count);
-
 /* Cross-entropy of softmax(logits) against labels (Szegedy et al., arXiv:1512.00567, section 7).
  * logits (B,K). labels (B): class numbers. A number that is not a class means that all classes are
  * equally right (Hendrycks et al., arXiv:1812.04606, section 3).

@@ -16,8 +16,7 @@ enum rng_purpose {
     RNG_DRAW,
     RNG_COLOUR,
     RNG_MIX,
-    RNG_WRITE,
-    RNG_PATCHES
+    RNG_WRITE
 };
 
 struct rng {

@@ -3,11 +3,7 @@
 #include "shapes.h"
 
 double forward_flops(const vit_config *config) {
-    return forward_flops_of(config, vit_patches(config));
-}
-
-double forward_flops_of(const vit_config *config, size_t patches) {
-    double N = (double)vit_patches(config), T = (double)(vit_prefix(config) + patches);
+    double N = (double)vit_patches(config), T = (double)vit_tokens(config);
     double D = (double)config->width, M = (double)config->mlp_width;
     double patch = (double)patch_values(config), stem = 0;
     for (size_t i = 0; i < config->stem_layers; i++) {

@@ -6,7 +6,5 @@
 
 /* Multiply-adds of one image's forward pass, in linear layers and attention, times 2. */
 double forward_flops(const vit_config *config);
-/* The same where the blocks see only this many of its patches. */
-double forward_flops_of(const vit_config *config, size_t patches);
 
 #endif

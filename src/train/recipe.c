@@ -5,9 +5,7 @@
 #include "file/json.h"
 #include "kernels/kernels.h"
 #include "save.h"
-#include "tape.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +46,6 @@ static const struct key TRAINING[] = {
     {"label_smoothing", REAL, AT(label_smoothing), 0, 0.9, 0, NULL},
     {"ema_decay", REAL, AT(ema_decay), 0, 0.999999, 0, NULL},
     {"drop_path", REAL, AT(drop_path), 0, 0.9, 0, NULL},
-    {"patch_dropout", REAL, AT(patch_dropout), 0, 0.9, 0, NULL},
     {"freeze", COUNT, AT(freeze), 0, 1e6, 0, NULL},
     {"sharpness", REAL, AT(sharpness), 0, 100, 0, NULL},
     {"sharpness_batch", COUNT, AT(sharpness_batch), 0, 1e6, 0, NULL},
@@ -242,10 +239,6 @@ static vit_status read_training(struct recipe *recipe, const struct json *traini
         status = vit_fail(why, VIT_BAD_CONFIG,
                           "training key start: expected xavier for a model with attention "
                           "per_head, got mimetic");
-    const char *needed = vit_needs_all_patches(&recipe->config);
-    if (!status && recipe->patch_dropout > 0 && needed)
-        status = vit_fail(why, VIT_BAD_CONFIG,
-                          "training key patch_dropout: expected 0 for this model: %s", needed);
     bool labelled = recipe->drawings || recipe->negatives > 0 || recipe->distillation > 0 ||
                     recipe->mixup + recipe->cutmix > 0;
     if (!status && recipe->config.decoder.depth && labelled)
@@ -310,11 +303,6 @@ bool recipe_trains(const struct recipe *recipe, const vit_tensor *tensor) {
         return strtoul(tensor->name + length, NULL, 10) >= frozen;
     bool last = !strncmp(tensor->name, "norm.", 5) || !strncmp(tensor->name, "fc_norm.", 8);
     return last && frozen <= recipe->config.depth;
-}
-
-size_t recipe_patches(const struct recipe *recipe) {
-    double all = (double)vit_patches(&recipe->config);
-    return (size_t)fmax(1, round(all * (1 - recipe->patch_dropout)));
 }
 
 const struct vit_kernels *recipe_kernels(const struct recipe *recipe) {

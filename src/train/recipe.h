@@ -20,7 +20,6 @@ struct recipe {
     double weight_decay, beta1, beta2, epsilon;
     double clip_norm; /* 0: never clip */
     double label_smoothing, ema_decay, drop_path;
-    double patch_dropout; /* the share of each image's patches that the blocks do not see */
     size_t freeze;    /* blocks that are not trained, nor what lies before them: recipe_trains */
     double sharpness; /* how far uphill a step takes its gradient; 0: where it stands */
     size_t sharpness_batch; /* samples that climb together; 0: the whole batch */
@@ -49,8 +48,6 @@ void recipe_close(struct recipe *recipe);
  * patches, tokens and positions; depth + 1 keeps the final norm too, also one after the pooling
  * (fc_norm), so that only the head and the decoder are trained. 0 keeps nothing. */
 bool recipe_trains(const struct recipe *recipe, const vit_tensor *tensor);
-/* How many of each image's patches the blocks see in training. */
-size_t recipe_patches(const struct recipe *recipe);
 /* Those of the recipe's precision; float32 where this machine cannot do better. */
 const struct vit_kernels *recipe_kernels(const struct recipe *recipe);
 /* The `training` object as it will be run, in compact JSON, terminated. The caller frees. */

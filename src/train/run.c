@@ -146,8 +146,7 @@ static vit_status write_log(const struct run *r, vit_error *why) {
 static struct train_progress progress(const struct run *r) {
     /* The backward pass costs twice the forward pass. A sharpness-aware step takes two gradients,
      * but only one of them counts here. */
-    double flops = 3 * forward_flops_of(&r->recipe->config, recipe_patches(r->recipe)),
-           seconds = now() - r->begin;
+    double flops = 3 * forward_flops(&r->recipe->config), seconds = now() - r->begin;
     size_t done = images_done(r) - r->done;
     double rate = done ? (double)done / seconds : 0; /* 0: all was done before */
     return (struct train_progress){

@@ -50,7 +50,6 @@ struct stepper {
     const uint32_t *indices; /* of the batch's samples */
     size_t epoch, batch;
     float *images, *keep;         /* (batch, pixels) standardised, (batch, depth) */
-    uint32_t *subset;             /* (batch, recipe_patches) */
     struct sample *batch_samples; /* (batch) */
     float *answers;               /* (batch, the teacher's logits), where they may count */
     struct range part;            /* the part of the batch whose gradient is computed next */
@@ -72,15 +71,6 @@ static void draw_keep(float *keep, const struct stepper *s, size_t index) {
         double rate = s->recipe->drop_path * (double)(l + 1) / (double)depth;
         keep[l] = rng_unit(&rng) < rate ? 0 : (float)(1 / (1 - rate));
     }
-}
-
-/* Draws the patches that the blocks see, in their order; Knuth, volume 2, section 3.4.2, algorithm
- * S. */
-static void draw_subset(uint32_t *subset, const struct stepper *s, size_t index) {
-    size_t all = vit_patches(&s->recipe->config), missing = recipe_patches(s->recipe);
-    struct rng rng = rng_stream(s->recipe->seed, RNG_PATCHES, s->epoch, index);
-    for (size_t n = 0; missing; n++)
-        if (rng_below(&rng, all - n) < missing) *subset++ = (uint32_t)n, missing--;
 }
 
 /* The logits of the teacher's answer; 1 without a teacher. */
@@ -107,7 +97,6 @@ static void draw_batch(void *context, size_t thread, size_t threads) {
         s->batch_samples[i] = sample_draw(image, &worker->room, s->samples, s->epoch, index);
         data_standardise(image, pixels, config);
         draw_keep(s->keep + i * config->depth, s, index);
-        draw_subset(s->subset + i * recipe_patches(s->recipe), s, index);
         if (teacher && s->batch_samples[i].advice != ADVICE_NEVER)
             teacher_answer(answer_of(s, i), &worker->teacher, teacher, image);
     }
@@ -207,8 +196,6 @@ static void micro_batch(struct stepper *s, struct worker *worker, size_t first, 
         micro_batch_texts(s, worker, first, n, images, keep);
         return;
     }
-    size_t seen = recipe_patches(recipe);
-    if (recipe->patch_dropout > 0) vit_tape_subset(worker->tape, s->subset + first * seen, seen);
     vit_forward(s->model, worker->tape, images, n, worker->logits, keep);
     for (size_t i = 0; i < n; i++)
         worker->sums.loss +=
@@ -422,12 +409,11 @@ static bool open_batch(struct stepper *s) {
     size_t n = recipe->batch < s->samples->count ? recipe->batch : s->samples->count;
     s->images = malloc(n * data_values(s->job->data) * sizeof *s->images);
     s->keep = malloc((n * recipe->config.depth + 1) * sizeof *s->keep);
-    s->subset = malloc(n * recipe_patches(recipe) * sizeof *s->subset);
     s->batch_samples = malloc(n * sizeof *s->batch_samples);
     s->answers = malloc(n * answer_floats(s) * sizeof *s->answers);
     s->gradient = malloc(s->count * sizeof *s->gradient);
     if (recipe->sharpness > 0) s->here = malloc(s->count * sizeof *s->here);
-    return s->images && s->keep && s->subset && s->batch_samples && s->answers && s->gradient &&
+    return s->images && s->keep && s->batch_samples && s->answers && s->gradient &&
            (s->here || recipe->sharpness == 0);
 }
 
@@ -477,7 +463,6 @@ void stepper_close(struct stepper *s) {
     free(s->tensors);
     free(s->images);
     free(s->keep);
-    free(s->subset);
     free(s->batch_samples);
     free(s->answers);
     free(s->gradient);

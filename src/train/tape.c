@@ -33,12 +33,8 @@ struct vit_tape {
     struct stem stem;
     const float *images;
     float *patches, *first, *last,
-        *dpooled;           /* first, last: the tokens before and after the blocks */
-    const uint32_t *subset; /* (B,subset_count): the patches that the blocks see; NULL: all */
-    size_t subset_count;
-    vit_model subset_model; /* the model of images that have only these patches */
-    float *all_tokens;      /* (T,D): of an image with all its patches; later their gradient */
-    struct text_tape text;  /* of a decoder */
+        *dpooled;          /* first, last: the tokens before and after the blocks */
+    struct text_tape text; /* of a decoder */
     const uint32_t *ids;
 };
 
@@ -78,7 +74,6 @@ static void tape_lay_out(vit_tape *tape, struct arena *arena, const vit_model *m
     tape->head.rstd = arena_floats(arena, rows, 3);
     head_lay_out(&tape->head, arena, c, batch);
     tape->dpooled = arena_floats(arena, head_gradients(c, batch));
-    tape->all_tokens = arena_floats(arena, T, D);
     if (c->decoder.depth) text_tape_lay_out(&tape->text, arena, m, batch);
     tape_scratch(&tape->scratch, arena, m, batch);
     scratch_stem_backward(&tape->scratch, arena, c, batch);
@@ -132,28 +127,6 @@ void vit_tape_freeze(vit_tape *tape, size_t blocks) {
     tape->gradient_base = NULL;
 }
 
-const char *vit_needs_all_patches(const vit_config *c) {
-    if (c->decoder.depth) return "its decoder reads all patches";
-    if (c->position == VIT_ROTARY || c->position == VIT_RELATIVE)
-        return "its blocks place the patches";
-    return NULL;
-}
-
-void vit_tape_subset(vit_tape *tape, const uint32_t *patches, size_t count) {
-    tape->subset = patches;
-    tape->subset_count = count;
-}
-
-/* The model that runs the blocks: m, or for a subset a copy of m whose images are one row of those
- * patches. A block does not know where a patch lies. */
-static const vit_model *model_of_blocks(const vit_model *m, vit_tape *tape) {
-    if (!tape->subset) return m;
-    tape->subset_model = *m;
-    tape->subset_model.config.image_size[0] = grid_pixels(&m->config, 0, 1);
-    tape->subset_model.config.image_size[1] = grid_pixels(&m->config, 1, tape->subset_count);
-    return &tape->subset_model;
-}
-
 static struct block_run run_of(const vit_config *c, const vit_tape *tape, size_t batch,
                                size_t layer) {
     size_t T = vit_tokens(c), queries = tokens_after(c, layer);
@@ -169,27 +142,6 @@ static size_t patch_floats(const vit_config *c) {
     return vit_patches(c) * patch_values(c);
 }
 
-/* The row of `tape->all_tokens` that is row t of image i in the blocks. */
-static float *subset_row(const vit_config *c, const vit_tape *tape, size_t i, size_t t) {
-    size_t prefix = vit_prefix(c);
-    size_t row = t < prefix ? t : prefix + tape->subset[i * tape->subset_count + t - prefix];
-    return tape->all_tokens + row * c->width;
-}
-
-/* Image i's tokens before the blocks, or their gradient: from those of all patches, and back. */
-static void gather_subset(const vit_config *c, const vit_tape *tape, float *x, size_t i) {
-    size_t T = vit_prefix(c) + tape->subset_count, D = c->width;
-    for (size_t t = 0; t < T; t++)
-        memcpy(x + (i * T + t) * D, subset_row(c, tape, i, t), D * sizeof *x);
-}
-
-static void scatter_subset(const vit_config *c, const vit_tape *tape, const float *dx, size_t i) {
-    size_t T = vit_prefix(c) + tape->subset_count, D = c->width;
-    memset(tape->all_tokens, 0, vit_tokens(c) * D * sizeof *dx);
-    for (size_t t = 0; t < T; t++)
-        memcpy(subset_row(c, tape, i, t), dx + (i * T + t) * D, D * sizeof *dx);
-}
-
 void vit_forward(const vit_model *m, vit_tape *tape, const float *images, size_t batch,
                  float *logits, const float *keep) {
     const vit_config *c = &m->config;
@@ -198,21 +150,19 @@ void vit_forward(const vit_model *m, vit_tape *tape, const float *images, size_t
     tape->images = images;
     stem_forward(m, &tape->stem, &tape->scratch, images, batch, NULL);
     for (size_t i = 0; i < batch; i++) {
-        float *x = tape->subset ? tape->all_tokens : tape->first + i * T * D;
+        float *x = tape->first + i * T * D;
         struct maps from = stem_input(c, &tape->stem, images, c->stem_layers, i);
         patches_forward(m, x + vit_prefix(c) * D, tape->patches + i * patch_floats(c), &from,
                         (struct rows){0, vit_patches(c)});
         tokens_prefix(m, x, (struct rows){0, T});
         tokens_place(m, x, (struct rows){0, T}, true);
-        if (tape->subset) gather_subset(c, tape, tape->first, i);
     }
-    const vit_model *blocks = model_of_blocks(m, tape);
     for (size_t layer = 0; layer < c->depth; layer++) {
-        struct block_run run = run_of(&blocks->config, tape, batch, layer);
-        block_forward(blocks, &m->params.blocks[layer], &tape->blocks[layer], &tape->scratch, &run,
+        struct block_run run = run_of(c, tape, batch, layer);
+        block_forward(m, &m->params.blocks[layer], &tape->blocks[layer], &tape->scratch, &run,
                       NULL);
     }
-    logits_forward(blocks, logits, &tape->head, tape->last, batch, tokens_read(&blocks->config));
+    logits_forward(m, logits, &tape->head, tape->last, batch, tokens_read(c));
 }
 
 void vit_forward_text(const vit_model *m, vit_tape *tape, const uint32_t *ids, size_t batch,
@@ -239,19 +189,16 @@ static void blocks_backward(const vit_model *m, const struct vit_params *g, vit_
     const vit_config *c = &m->config;
     size_t T = vit_tokens(c), D = c->width;
     float *dx = tape->scratch.dx;
-    const vit_model *blocks = model_of_blocks(m, tape);
     for (size_t layer = c->depth; layer-- > tape->frozen;) {
-        struct block_run run = run_of(&blocks->config, tape, batch, layer);
-        block_backward(blocks, &m->params.blocks[layer], &g->blocks[layer], &tape->blocks[layer],
+        struct block_run run = run_of(c, tape, batch, layer);
+        block_backward(m, &m->params.blocks[layer], &g->blocks[layer], &tape->blocks[layer],
                        &tape->scratch, &run);
     }
     if (tape->frozen) return;
     for (size_t i = 0; i < batch; i++) {
-        float *first = tape->subset ? tape->all_tokens : dx + i * T * D;
-        if (tape->subset) scatter_subset(c, tape, dx, i);
-        tokens_backward(m, g, first);
-        patches_backward(m, g, first + vit_prefix(c) * D, tape->patches + i * patch_floats(c),
-                         &tape->scratch, i);
+        tokens_backward(m, g, dx + i * T * D);
+        patches_backward(m, g, dx + (i * T + vit_prefix(c)) * D,
+                         tape->patches + i * patch_floats(c), &tape->scratch, i);
     }
     stem_backward(m, g, &tape->stem, &tape->scratch, tape->images, batch);
 }
@@ -259,9 +206,8 @@ static void blocks_backward(const vit_model *m, const struct vit_params *g, vit_
 void vit_backward(const vit_model *m, vit_tape *tape, size_t batch, const float *dlogits,
                   float *gradient) {
     const struct vit_params *g = bind_gradient(m, tape, gradient);
-    const vit_model *blocks = model_of_blocks(m, tape);
-    logits_backward(blocks, g, tape->scratch.dx, dlogits, &tape->head, tape->last, tape->dpooled,
-                    batch, tokens_read(&blocks->config));
+    logits_backward(m, g, tape->scratch.dx, dlogits, &tape->head, tape->last, tape->dpooled, batch,
+                    tokens_read(&m->config));
     blocks_backward(m, g, tape, batch);
 }
 

@@ -24,8 +24,6 @@ struct scene {
     vit_config c;
     size_t pixels, count; /* floats of an image, of all parameters */
     float *images, *keep; /* (B,C,H,W); (B,L) or NULL */
-    uint32_t *subset;     /* (B, half of N), or NULL: all */
-    uint8_t *dropout;     /* (B,N): the others, as a mask */
     uint8_t labels[BATCH];
     void *memory;
     vit_tape *tape;
@@ -60,7 +58,7 @@ static bool scene_open(struct scene *s, const struct named_config *named,
 
 static void scene_close(struct scene *s) {
     guarded_free(s->logits), guarded_free(s->dlogits), guarded_free(s->gradient);
-    free(s->images), free(s->keep), free(s->memory), free(s->subset), free(s->dropout);
+    free(s->images), free(s->keep), free(s->memory);
     vit_close(s->model);
 }
 
@@ -79,11 +77,10 @@ static double step_from_zero(struct scene *s) {
     return step(s);
 }
 
-static double twin_batch_loss(const struct scene *s, struct twin *t) {
+static double twin_batch_loss(const struct scene *s, const struct twin *t) {
     double loss = 0;
     for (size_t b = 0; b < BATCH; b++) {
         const float *keep = s->keep ? s->keep + b * s->c.depth : NULL;
-        t->dropout = s->dropout ? s->dropout + b * t->N : NULL;
         struct twin_run run = twin_forward(t, s->images + b * s->pixels, keep);
         loss += twin_loss(run.logits, s->labels[b], vit_logits(&s->c), SMOOTHING) / BATCH;
         twin_run_free(&run);
@@ -144,31 +141,6 @@ static void check_scene(struct scene *s) {
     twin_close(&t);
 }
 
-/* The blocks see half of the patches, and of each image others. */
-static void drop_patches(struct scene *s, uint64_t seed) {
-    size_t N = vit_patches(&s->c), half = (N + 1) / 2;
-    s->subset = malloc(BATCH * half * sizeof *s->subset);
-    s->dropout = malloc(BATCH * N);
-    memset(s->dropout, 1, BATCH * N);
-    for (size_t b = 0; b < BATCH; b++) {
-        uint8_t *dropout = s->dropout + b * N;
-        uint32_t *subset = s->subset + b * half;
-        for (size_t left = half; left;) {
-            size_t n = random_below(&seed, N);
-            left -= dropout[n], dropout[n] = 0;
-        }
-        for (uint32_t n = 0; n < N; n++)
-            if (!dropout[n]) *subset++ = n;
-    }
-    vit_tape_subset(s->tape, s->subset, half);
-}
-
-static void check_with_dropout(struct scene *s) {
-    if (vit_needs_all_patches(&s->c)) return;
-    drop_patches(s, 400);
-    check_scene(s);
-}
-
 static void each_of(void (*check)(struct scene *), bool stochastic) {
     for (size_t i = 0; i < CONFIGS_COUNT; i++) {
         if (CONFIGS[i].config.tokens_to_token) continue; /* it has no backward pass */
@@ -194,29 +166,6 @@ TEST("every tensor's gradient is the finite difference of the double twin's loss
 
 TEST("with stochastic depth, every tensor's gradient is the finite difference of the twin's loss") {
     each_of(check_scene, true);
-}
-
-TEST("with patch dropout, every tensor's gradient is the finite difference of the twin's loss") {
-    each_of(check_with_dropout, true);
-}
-
-TEST_SCENES("a subset of all patches, and none after a smaller one, gives the bits of no subset") {
-    if (vit_needs_all_patches(&s->c)) return;
-    size_t N = vit_patches(&s->c);
-    float *whole = floats(s->count);
-    uint32_t *all = malloc(BATCH * N * sizeof *all);
-    step_from_zero(s);
-    memcpy(whole, s->gradient, s->count * sizeof *whole);
-    for (size_t i = 0; i < BATCH * N; i++) all[i] = (uint32_t)(i % N);
-    vit_tape_subset(s->tape, all, N);
-    step_from_zero(s);
-    CHECK_SAME_BITS(s->gradient, whole, s->count, s->name);
-    drop_patches(s, 500);
-    step_from_zero(s);
-    vit_tape_subset(s->tape, NULL, 0);
-    step_from_zero(s);
-    CHECK_SAME_BITS(s->gradient, whole, s->count, s->name);
-    free(whole), free(all);
 }
 
 TEST_SCENES("the backward pass adds to the gradient, and the same step again gives the same bits") {

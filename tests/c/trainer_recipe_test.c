@@ -40,17 +40,6 @@ TEST("a mimetic start is for heads that see the whole token") {
                       "training key start: expected xavier for a model with attention per_head");
 }
 
-TEST("a recipe keeps the patches that a decoder reads or that blocks place") {
-    static const char WHY[] = "training key patch_dropout: expected 0 for this model: ";
-    expect_bad_recipe(text_recipe("\"epochs\": 6, \"patch_dropout\": 0.5"), WHY);
-    const char *drops = recipe_with("\"epochs\": 6", "\"epochs\": 6, \"patch_dropout\": 0.5");
-    expect_bad_recipe(edited(drops, "learned", "relative"), WHY);
-    expect_bad_recipe(edited(drops, "learned", "rotary"), WHY);
-    struct recipe recipe = recipe_of(edited(drops, "learned", "sincos2d"));
-    CHECK(recipe.patch_dropout == 0.5, "%g of the patches", recipe.patch_dropout);
-    recipe_close(&recipe);
-}
-
 TEST("each tensor is frozen with its block; stems and positions with the first, norms with all") {
     static const struct {
         const char *name;

@@ -85,14 +85,6 @@ TEST("the trainer learns a small task, and the model that it gives has learnt it
     training_close(&t);
 }
 
-TEST("the trainer learns from three patches of each four, and reads images with all of them") {
-    struct training t;
-    const char *json = recipe_with("\"epochs\": 6", "\"epochs\": 30, \"patch_dropout\": 0.25");
-    training_open(&t, json, 460, NULL);
-    check_learns(&t);
-    training_close(&t);
-}
-
 TEST("the trainer learns from a mimetic start") {
     struct training t;
     training_open(&t, mimetic_recipe("\"epochs\": 30"), 460, NULL);

@@ -90,7 +90,6 @@ struct twin {
     size_t N, T, prefix;
     bool int8;               /* compute stem and blocks as if they were quantised */
     const uint8_t *no_norms; /* mask (L): the block's norms pass their input on; NULL: none */
-    const uint8_t *dropout;  /* mask (N): no token looks at these patches, no pool reads them */
     const double
         *more_attention; /* (L,h,T,T): added to the maps after the softmax; NULL: nothing */
     double *p;           /* vit_parameters() in double */
@@ -426,10 +425,6 @@ static inline double twin_bias(const struct twin *t, const double *table, size_t
     return table[row * t->c.heads + head];
 }
 
-static inline bool twin_drops(const struct twin *t, size_t patch) {
-    return t->dropout && t->dropout[patch];
-}
-
 /* x (T,D) → y (T,D) and map (h,T,T), softmax(q·k / sqrt d + bias). */
 static inline void twin_attention(double *y, double *map, const struct twin *t, size_t layer,
                                   const double *x) {
@@ -450,7 +445,6 @@ static inline void twin_attention(double *y, double *map, const struct twin *t, 
                 for (size_t i = head * d; i < (head + 1) * d; i++)
                     sum += part[0][a * A + i] * part[1][b * A + i];
                 row[b] = sum / sqrt((double)d) + (table ? twin_bias(t, table, head, a, b) : 0);
-                if (b >= t->prefix && twin_drops(t, b - t->prefix)) row[b] = -INFINITY;
             }
             twin_softmax(row, T);
             for (size_t b = 0; t->more_attention && b < T; b++)
@@ -589,13 +583,10 @@ static inline void twin_logits(double *logits, const struct twin *t, const doubl
     size_t D = t->c.width, K = vit_logits(&t->c);
     double *pooled = doubles(D), *other = doubles(K);
     memcpy(pooled, tokens, D * sizeof *pooled);
-    size_t read = 0;
-    for (size_t n = 0; n < t->N; n++) read += !twin_drops(t, n);
     if (t->c.pool == VIT_POOL_MEAN)
         for (size_t i = 0; i < D; i++) {
             pooled[i] = 0;
-            for (size_t n = 0; n < t->N; n++)
-                if (!twin_drops(t, n)) pooled[i] += tokens[(t->prefix + n) * D + i] / (double)read;
+            for (size_t a = t->prefix; a < t->T; a++) pooled[i] += tokens[a * D + i] / (double)t->N;
         }
     if (t->c.pool == VIT_POOL_ATTENTION) twin_pool(pooled, t, tokens);
     if (t->c.fc_norm || t->c.head_norm)
