@@ -149,12 +149,32 @@ static float bilinear(const float *padded, const struct augmenter *a, float x, f
     return upper + below * (lower - upper);
 }
 
-static void pad(float *padded, const uint8_t *source, const struct augmenter *a) {
-    size_t stride = a->columns + 3;
+/* Which pixel becomes the first, counted in the image with a->how.crop pixels of paper around it.
+ * Unlike draw_affine's, such a move blurs nothing. */
+struct crop {
+    size_t top, left;
+    bool flip;
+};
+
+static struct crop draw_crop(const struct augmenter *a, struct rng *rng) {
+    size_t most = a->how.crop, places = 2 * most + 1;
+    struct crop crop = {most, most, false};
+    if (a->how.flip > 0) crop.flip = rng_unit(rng) < a->how.flip;
+    if (most) crop.top = rng_below(rng, places), crop.left = rng_below(rng, places);
+    return crop;
+}
+
+/* Paper surrounds what the crop leaves of the image. */
+static void pad(float *padded, const uint8_t *source, const struct augmenter *a, struct crop crop) {
+    size_t stride = a->columns + 3, most = a->how.crop;
     memset(padded, 0, (a->rows + 3) * stride * sizeof *padded);
     for (size_t y = 0; y < a->rows; y++)
-        for (size_t x = 0; x < a->columns; x++)
-            padded[(y + 1) * stride + x + 1] = (float)source[y * a->columns + x] / 255;
+        for (size_t x = 0; x < a->columns; x++) {
+            size_t row = y + crop.top - most, column = x + crop.left - most;
+            if (row >= a->rows || column >= a->columns) continue; /* also those before 0 */
+            size_t to = crop.flip ? a->columns - 1 - x : x;
+            padded[(y + 1) * stride + to + 1] = (float)source[row * a->columns + column] / 255;
+        }
 }
 
 /* Puts a square of paper anywhere on the image: Byerly, Kalganova & Dear, 2020. */
@@ -180,18 +200,19 @@ void augmenter_apply(float *image, float *scratch, const struct augmenter *a, co
     float *padded = scratch, *thick = padded + padded_size, *knots = thick + padded_size;
     float *line = knots + 2 * grid, *shift_x = line + a->knots, *shift_y = shift_x + a->columns;
     struct rng rng = rng_stream(seed, RNG_AUGMENT, epoch, index);
+    pad(padded, source, a, draw_crop(a, &rng));
     if (rng_unit(&rng) >= chance(a, epoch)) {
-        for (size_t i = 0; i < a->rows * a->columns; i++) image[i] = (float)source[i] / 255;
+        for (size_t y = 0; y < a->rows; y++)
+            memcpy(image + y * a->columns, padded + (y + 1) * (a->columns + 3) + 1,
+                   a->columns * sizeof *image);
         return;
     }
-    pad(padded, source, a);
     float amount = (float)rng_within(&rng, a->how.thickness);
     if (solid && a->how.bold > 0 && rng_unit(&rng) < 0.5)
         amount = (float)(a->how.bold * rng_unit(&rng));
     for (; amount > 1; amount--) thicken(padded, thick, a, 1);
     thicken(padded, thick, a, amount);
     struct affine map = draw_affine(a, &rng);
-    bool flip = a->how.flip > 0 && rng_unit(&rng) < a->how.flip;
     for (size_t i = 0; i < 2 * grid; i++) knots[i] = a->gain * (float)rng_normal(&rng);
     for (size_t y = 0; y < a->rows; y++) {
         displace_row(shift_x, line, knots, a, y);
@@ -199,7 +220,7 @@ void augmenter_apply(float *image, float *scratch, const struct augmenter *a, co
         float from_x = map.origin[0] + map.matrix[0][1] * (float)y;
         float from_y = map.origin[1] + map.matrix[1][1] * (float)y;
         for (size_t x = 0; x < a->columns; x++)
-            image[y * a->columns + (flip ? a->columns - 1 - x : x)] =
+            image[y * a->columns + x] =
                 bilinear(padded, a, from_x + map.matrix[0][0] * (float)x + shift_x[x],
                          from_y + map.matrix[1][0] * (float)x + shift_y[x]);
     }

@@ -15,7 +15,8 @@ struct augment {
     double thickness;    /* blend with a dilation or an erosion, uniform in ± */
     double bold;         /* the most pixels by which half of the images without holes are dilated */
     size_t erase;        /* side of a square that becomes paper, pixels */
-    double flip;         /* the probability that left and right change places */
+    double flip;         /* the probability that left and right change places, in every epoch */
+    size_t crop;         /* whole pixels ± by which every image moves, in every epoch */
     double colour;       /* brightness, contrast and saturation times 1 + u, u uniform in ± */
     double settle; /* the share of the epochs, at the end, in which `probability` falls to 0 */
 };

@@ -75,6 +75,7 @@ static const struct key AUGMENT[] = {
     {"bold", REAL, AT(augment.bold), 0, 10, 0, NULL},
     {"erase", COUNT, AT(augment.erase), 0, 1000, 0, NULL},
     {"flip", REAL, AT(augment.flip), 0, 1, 0, NULL},
+    {"crop", COUNT, AT(augment.crop), 0, 1000, 0, NULL},
     {"colour", REAL, AT(augment.colour), 0, 1, 0, NULL},
 };
 

@@ -425,7 +425,7 @@ static void augment_once(float *image, const uint8_t *source, const struct augme
     augmenter_close(augmenter);
 }
 
-static const struct augment ALL = {1, 2, 15, 0.15, 12, 1, 4, 0.4, 2, 4, 0.5, 0.3, 0};
+static const struct augment ALL = {1, 2, 15, 0.15, 12, 1, 4, 0.4, 2, 4, 0.5, 0, 0.3, 0};
 
 TEST("augmentation depends on seed, epoch and image alone") {
     uint8_t source[784];
@@ -453,7 +453,7 @@ TEST("augmentation of any strength stays in 0..1, and of none is the identity") 
     never.probability = 0;
     augment_once(image, source, &never, 1, 0, 0);
     CHECK_SAME_BITS(image, plain, 784, "probability 0");
-    struct augment wild = {1, 1000, 180, 4, 60, 100, 7, 1, 10, 28, 1, 1, 0};
+    struct augment wild = {1, 1000, 180, 4, 60, 100, 7, 1, 10, 28, 1, 5, 1, 0};
     for (size_t index = 0; index < 200; index++) {
         augment_once(image, source, index % 2 ? &ALL : &wild, 9, 0, index);
         for (size_t i = 0; i < 784; i++)
@@ -510,22 +510,43 @@ TEST("augmentation shifts as far as the recipe says, and thickness changes the a
     CHECK(most > 1.3 * least, "ink between %g and %g", least, most);
 }
 
-TEST("flip makes left right in its share of the images") {
-    uint8_t source[784];
-    float image[784], plain[784];
-    size_t flipped = 0;
-    for (size_t i = 0; i < 784; i++)
-        source[i] = (uint8_t)(i % 28 * 9), plain[i] = (float)source[i] / 255;
-    struct augment flip = {.probability = 1, .elastic_grid = 4, .flip = 0.3};
-    for (size_t index = 0; index < 500; index++) {
-        augment_once(image, source, &flip, 4, 0, index);
-        bool mirrored = image[0] > 0.5f;
-        flipped += mirrored;
-        for (size_t i = 0; i < 784; i++)
-            CHECK(fabsf(image[i] - plain[mirrored ? i / 28 * 28 + 27 - i % 28 : i]) < 1e-4f,
-                  "image %zu, pixel %zu is %g", index, i, (double)image[i]);
+enum { CROP = 2, PLACES = 2 * CROP + 1 };
+
+/* Whether an image is `source`, moved and then flipped. */
+static bool is_crop(const float *image, const uint8_t *source, int down, int right, bool flip) {
+    for (int i = 0; i < 784; i++) {
+        int y = i / 28 - down, x = (flip ? 27 - i % 28 : i % 28) - right;
+        bool inside = y >= 0 && y < 28 && x >= 0 && x < 28;
+        if (image[i] != (inside ? (float)source[y * 28 + x] / 255 : 0)) return false;
     }
-    CHECK(flipped > 110 && flipped < 190, "%zu of 500 flipped", flipped);
+    return true;
+}
+
+TEST("every image moves by whole pixels and is flipped in its share, if nothing else changes it, "
+     "too") {
+    uint8_t source[784];
+    float image[784];
+    uint64_t seed = 6;
+    size_t flipped = 0, count = 1000, found[PLACES][PLACES] = {{0}};
+    for (size_t i = 0; i < 784; i++) source[i] = (uint8_t)(1 + random_below(&seed, 255));
+    struct augment crop = {.elastic_grid = 4, .flip = 0.3, .crop = CROP};
+    for (size_t index = 0; index < count; index++) {
+        size_t matches = 0;
+        augment_once(image, source, &crop, 4, EPOCHS - 1, index);
+        for (int i = 0; i < PLACES * PLACES * 2; i++) {
+            int row = i / 2 / PLACES, column = i / 2 % PLACES;
+            bool flip = i % 2;
+            if (!is_crop(image, source, row - CROP, column - CROP, flip)) continue;
+            found[row][column]++, flipped += flip, matches++;
+        }
+        CHECK(matches == 1, "image %zu is %zu crops of the source", index, matches);
+    }
+    /* 0.3 and 1/25 of 1,000, within four standard deviations */
+    CHECK(flipped > 300 - 58 && flipped < 300 + 58, "%zu of %zu flipped", flipped, count);
+    for (size_t i = 0; i < PLACES * PLACES; i++) {
+        size_t times = found[i / PLACES][i % PLACES];
+        CHECK(times > 40 - 25 && times < 40 + 25, "place %zu: %zu of %zu", i, times, count);
+    }
 }
 
 TEST("colour changes brightness, contrast and saturation, and stays in 0..1") {
