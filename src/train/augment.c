@@ -149,8 +149,8 @@ static float bilinear(const float *padded, const struct augmenter *a, float x, f
     return upper + below * (lower - upper);
 }
 
-/* Which pixel becomes the first, counted in the image with a->how.crop pixels of paper around it.
- * Unlike draw_affine's, such a move blurs nothing. */
+/* A crop's first pixel in an image with a->how.crop pixels of paper on each side, as torchvision's
+ * RandomCrop has it. Whole pixels blur nothing, unlike the parts of pixels of draw_affine. */
 struct crop {
     size_t top, left;
     bool flip;
@@ -164,14 +164,15 @@ static struct crop draw_crop(const struct augmenter *a, struct rng *rng) {
     return crop;
 }
 
-/* Paper surrounds what the crop leaves of the image. */
+/* Crops the image, flips it, and puts paper around it. */
 static void pad(float *padded, const uint8_t *source, const struct augmenter *a, struct crop crop) {
     size_t stride = a->columns + 3, most = a->how.crop;
     memset(padded, 0, (a->rows + 3) * stride * sizeof *padded);
     for (size_t y = 0; y < a->rows; y++)
         for (size_t x = 0; x < a->columns; x++) {
+            /* Above and left of the image these wrap round to large numbers. */
             size_t row = y + crop.top - most, column = x + crop.left - most;
-            if (row >= a->rows || column >= a->columns) continue; /* also those before 0 */
+            if (row >= a->rows || column >= a->columns) continue;
             size_t to = crop.flip ? a->columns - 1 - x : x;
             padded[(y + 1) * stride + to + 1] = (float)source[row * a->columns + column] / 255;
         }

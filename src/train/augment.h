@@ -5,7 +5,7 @@
 #include "vit.h"
 
 struct augment {
-    double probability;  /* of changing an image */
+    double probability;  /* of changing an image, other than by flip and crop */
     double shift;        /* pixels, uniform in ± */
     double rotation;     /* degrees, uniform in ± */
     double scale;        /* each axis is scaled by exp(u), u uniform in ± log(1 + scale) */
@@ -16,7 +16,7 @@ struct augment {
     double bold;         /* the most pixels by which half of the images without holes are dilated */
     size_t erase;        /* side of a square that becomes paper, pixels */
     double flip;         /* the probability that left and right change places, in every epoch */
-    size_t crop;         /* whole pixels ± by which every image moves, in every epoch */
+    size_t crop;         /* whole pixels, uniform in ±, that every image moves, in every epoch */
     double colour;       /* brightness, contrast and saturation times 1 + u, u uniform in ± */
     double settle; /* the share of the epochs, at the end, in which `probability` falls to 0 */
 };

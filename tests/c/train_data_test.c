@@ -522,14 +522,14 @@ static bool is_crop(const float *image, const uint8_t *source, int down, int rig
     return true;
 }
 
-TEST("every image moves by whole pixels and is flipped in its share, if nothing else changes it, "
-     "too") {
+TEST("crop moves every image by whole pixels and flip mirrors its share, warped or not") {
     uint8_t source[784];
-    float image[784];
+    float image[784], warped[784];
     uint64_t seed = 6;
     size_t flipped = 0, count = 1000, found[PLACES][PLACES] = {{0}};
     for (size_t i = 0; i < 784; i++) source[i] = (uint8_t)(1 + random_below(&seed, 255));
-    struct augment crop = {.elastic_grid = 4, .flip = 0.3, .crop = CROP};
+    struct augment crop = {.elastic_grid = 4, .flip = 0.3, .crop = CROP}, warp = crop;
+    warp.probability = 1;
     for (size_t index = 0; index < count; index++) {
         size_t matches = 0;
         augment_once(image, source, &crop, 4, EPOCHS - 1, index);
@@ -540,6 +540,8 @@ TEST("every image moves by whole pixels and is flipped in its share, if nothing 
             found[row][column]++, flipped += flip, matches++;
         }
         CHECK(matches == 1, "image %zu is %zu crops of the source", index, matches);
+        augment_once(warped, source, &warp, 4, EPOCHS - 1, index); /* by the identity */
+        CHECK_CLOSE(warped, image, 784, 1e-4, "warped");
     }
     /* 0.3 and 1/25 of 1,000, within four standard deviations */
     CHECK(flipped > 300 - 58 && flipped < 300 + 58, "%zu of %zu flipped", flipped, count);
