@@ -17,6 +17,8 @@ import * as setup from "./setup.mjs";
 const cores = availableParallelism(), jobs = String(cores);
 /** Options for a test program. The longest test prints nothing for about a minute. */
 const tests = { show: true, allowFailure: true, silence: 10 };
+/** A file of tests that hangs fails by name after so many seconds. The longest lasts about 75. */
+const HANGS_AFTER = 300;
 const none = { passed: 0, failed: 0, skipped: 0 };
 const skipped = (why) => ({ ...none, skipped: 1, why });
 
@@ -186,7 +188,7 @@ async function nodeTests(files, env = {}, { together = cores, processes } = {}) 
   const report = join(folder, "report.json");
   try {
     await run(process.execPath, [
-      "--test", `--test-concurrency=${together}`,
+      "--test", `--test-concurrency=${together}`, `--test-timeout=${HANGS_AFTER * 1000}`,
       `--test-reporter=${process.env.CI ? "tap" : "spec"}`, "--test-reporter-destination=stdout",
       "--test-reporter=./web/scripts/reporter.mjs", `--test-reporter-destination=${report}`,
       ...(processes ? inGroups(files, processes, folder) : files),
