@@ -4,6 +4,7 @@
 #include "augment.h"
 #include "base/error.h"
 #include "base/rng.h"
+#include "photometric.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -235,13 +236,10 @@ static void blend(float *image, float towards, size_t n, float share) {
 
 /* As torchvision's ColorJitter: brightness towards black, contrast towards the mean, saturation
  * towards each pixel's mean over the channels. */
-void augmenter_colour(float *image, const struct augmenter *a, size_t channels, uint64_t seed,
-                      size_t epoch, size_t index) {
-    struct rng rng = rng_stream(seed, RNG_COLOUR, epoch, index);
-    size_t plane = a->rows * a->columns, n = channels * plane;
-    if (a->how.colour == 0 || rng_unit(&rng) >= chance(a, epoch)) return;
+static void jitter(float *image, size_t channels, size_t plane, double colour, struct rng *rng) {
+    size_t n = channels * plane;
     float shares[3], mean = 0;
-    for (size_t i = 0; i < 3; i++) shares[i] = 1 + (float)rng_within(&rng, a->how.colour);
+    for (size_t i = 0; i < 3; i++) shares[i] = 1 + (float)rng_within(rng, colour);
     blend(image, 0, n, shares[0]);
     for (size_t i = 0; i < n; i++) mean += image[i] / (float)n;
     blend(image, mean, n, shares[1]);
@@ -250,4 +248,14 @@ void augmenter_colour(float *image, const struct augmenter *a, size_t channels, 
         for (size_t c = 0; c < channels; c++) grey += image[c * plane + i] / (float)channels;
         for (size_t c = 0; c < channels; c++) blend(image + c * plane + i, grey, 1, shares[2]);
     }
+}
+
+void augmenter_colour(float *image, float *scratch, const struct augmenter *a, size_t channels,
+                      uint64_t seed, size_t epoch, size_t index) {
+    struct rng rng = rng_stream(seed, RNG_COLOUR, epoch, index);
+    if (rng_unit(&rng) >= chance(a, epoch)) return;
+    if (a->how.colour > 0) jitter(image, channels, a->rows * a->columns, a->how.colour, &rng);
+    if (rng_unit(&rng) >= a->how.photometric) return;
+    enum photometric operation = (enum photometric)rng_below(&rng, PHOTOMETRICS);
+    photometric(image, scratch, channels, a->rows, a->columns, operation, rng_unit(&rng));
 }

@@ -18,6 +18,7 @@ struct augment {
     double flip;         /* the probability that left and right change places, in every epoch */
     size_t crop;         /* whole pixels, uniform in ±, that every image moves, in every epoch */
     double colour;       /* brightness, contrast and saturation times 1 + u, u uniform in ± */
+    double photometric;  /* the probability of one operation of photometric.h, of any strength */
     double settle; /* the share of the epochs, at the end, in which `probability` falls to 0 */
 };
 
@@ -32,9 +33,8 @@ size_t augmenter_scratch(const struct augmenter *augmenter); /* floats that a th
  * alike. solid: a stroke that has no hole to lose. */
 void augmenter_apply(float *image, float *scratch, const struct augmenter *augmenter,
                      const uint8_t *source, bool solid, uint64_t seed, size_t epoch, size_t index);
-/* Changes brightness, contrast and saturation of an image (channels, rows, columns) in 0..1, in
- * which it stays. */
-void augmenter_colour(float *image, const struct augmenter *augmenter, size_t channels,
-                      uint64_t seed, size_t epoch, size_t index);
+/* Changes the colours of an image (channels, rows, columns) in 0..1, in which it stays. */
+void augmenter_colour(float *image, float *scratch, const struct augmenter *augmenter,
+                      size_t channels, uint64_t seed, size_t epoch, size_t index);
 
 #endif

@@ -77,6 +77,7 @@ static const struct key AUGMENT[] = {
     {"flip", REAL, AT(augment.flip), 0, 1, 0, NULL},
     {"crop", COUNT, AT(augment.crop), 0, 1000, 0, NULL},
     {"colour", REAL, AT(augment.colour), 0, 1, 0, NULL},
+    {"photometric", REAL, AT(augment.photometric), 0, 1, 0, NULL},
 };
 
 #define LENGTH(table) (sizeof(table) / sizeof *(table))

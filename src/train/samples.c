@@ -219,7 +219,7 @@ static struct sample draw_image(float *image, struct sample_room *room, const st
     for (size_t c = 0; c < channels; c++)
         augmenter_apply(image + c * plane, room->augment, s->augmenter, source + c * plane, solid,
                         s->recipe->seed, epoch, index);
-    augmenter_colour(image, s->augmenter, channels, s->recipe->seed, epoch, index);
+    augmenter_colour(image, room->augment, s->augmenter, channels, s->recipe->seed, epoch, index);
     return (struct sample){
         .label = label, .image = index, .advice = label == NO_CLASS ? ADVICE_NEVER : ADVICE_ALWAYS};
 }

@@ -425,7 +425,7 @@ static void augment_once(float *image, const uint8_t *source, const struct augme
     augmenter_close(augmenter);
 }
 
-static const struct augment ALL = {1, 2, 15, 0.15, 12, 1, 4, 0.4, 2, 4, 0.5, 0, 0.3, 0};
+static const struct augment ALL = {1, 2, 15, 0.15, 12, 1, 4, 0.4, 2, 4, 0.5, 0, 0.3, 0.4, 0};
 
 TEST("augmentation depends on seed, epoch and image alone") {
     uint8_t source[784];
@@ -453,7 +453,7 @@ TEST("augmentation of any strength stays in 0..1, and of none is the identity") 
     never.probability = 0;
     augment_once(image, source, &never, 1, 0, 0);
     CHECK_SAME_BITS(image, plain, 784, "probability 0");
-    struct augment wild = {1, 1000, 180, 4, 60, 100, 7, 1, 10, 28, 1, 5, 1, 0};
+    struct augment wild = {1, 1000, 180, 4, 60, 100, 7, 1, 10, 28, 1, 5, 1, 1, 0};
     for (size_t index = 0; index < 200; index++) {
         augment_once(image, source, index % 2 ? &ALL : &wild, 9, 0, index);
         for (size_t i = 0; i < 784; i++)
@@ -563,7 +563,7 @@ TEST("colour changes brightness, contrast and saturation, and stays in 0..1") {
     for (size_t index = 0; index < 300; index++) {
         double sum = 0;
         memcpy(image, source, sizeof image);
-        augmenter_colour(image, augmenter, 3, 1, 0, index);
+        augmenter_colour(image, NULL, augmenter, 3, 1, 0, index);
         for (size_t i = 0; i < N; i++) {
             CHECK(image[i] >= 0 && image[i] <= 1, "%g", (double)image[i]);
             sum += (double)image[i] / N;
