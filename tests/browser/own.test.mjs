@@ -316,6 +316,17 @@ describe("the tab for one's own ViT", { skip }, () => {
     assert.ok(p > 0.9, `our digits read our photo of a 5 by ${p}`);
   });
 
+  test("our model for photos names the example's ship, and is not sure of a pattern", async () => {
+    const { page } = await opened();
+    await page.click("#own-photos");
+    await page.locator("#own-classes li[data-label='ship']:first-child").waitFor();
+    assert.equal(await page.locator("#own-caption").textContent(), "The model sees");
+    await page.setInputFiles("#own-photo-input", PHOTO);
+    await page.locator("#own-classes.doubt").waitFor();
+    assert.equal(await page.locator("#own-caption").textContent(), "Not sure: perhaps");
+    assert.match(await page.locator("#announce").textContent(), /^Not sure: perhaps \w+, /);
+  });
+
   test("overlapping patches have as many rows on the page as in the model", async () => {
     const { page } = await opened();
     const buffer = checkpointOf({ width: 16, depth: 1, classes: 3, patch: 8, stride: 4, side: 32, heads: 1 });

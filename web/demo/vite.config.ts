@@ -59,7 +59,7 @@ export default defineConfig({
   // The progress bar needs the files' sizes, because a compressed answer has no length.
   define: {
     WEIGHTS_BYTES: Object.fromEntries(
-      ["digits", "digits-int8", "digits-stem", "digits-large", "myvit", "numbers"].map((name) => [name, bytesOf(name)]),
+      ["digits", "digits-int8", "digits-stem", "digits-large", "myvit", "numbers", "photos-int8"].map((name) => [name, bytesOf(name)]),
     ),
   },
   server: { headers: HEADERS, fs: { allow: [here("../..")] } },

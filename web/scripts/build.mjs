@@ -229,7 +229,7 @@ export async function page(kind = release) {
       "web/cli/examples.ts",
       "web/demo",
       kind.dist,
-      ...["digits", "digits-int8", "digits-stem", "digits-large", "myvit", "numbers"].map((name) => `weights/${name}.safetensors`),
+      ...["digits", "digits-int8", "digits-stem", "digits-large", "myvit", "numbers", "photos-int8"].map((name) => `weights/${name}.safetensors`),
       "weights/explain.safetensors.gz",
       ...["myvit", "digits"].map((name) => `weights/${name}.recipe.json`),
       "package.json",

@@ -14,7 +14,7 @@ export function finishing(first, changes, { temperature, uncertain_below }) {
   const training = { ...first.training, ...changes.training };
   training.augment = { ...first.training.augment, ...changes.training.augment };
   const fitted = training.validation > 0 ? {} : { temperature, uncertain_below };
-  return { model: { ...first.model, ...fitted }, training };
+  return { model: { ...first.model, ...changes.model, ...fitted }, training };
 }
 
 /** Makes weights/NAME.safetensors by both runs. `path` is the recipe's, and `train` and `calibrate` run `vit`. */
@@ -26,14 +26,14 @@ export async function finish({ name, path, recipe, words, train, calibrate }) {
     say(`▸ first run of two, by ${path}, into ${first}`);
     return train(path, first);
   });
-  if (recipe.training.validation > 0) await calibrate(first);
   const changes = JSON.parse(readFileSync(at(`weights/${name}.finish.json`), "utf8"));
+  if (changes.training.validation === 0) await calibrate(first, recipe.training);
   const { config } = readSafetensors(readFileSync(at(first)));
   const then = finishing(recipe, changes, config);
   writeFileSync(at(last), `${JSON.stringify(then, null, 4)}\n`);
   say(`▸ second run of two, by ${last}, from ${first}`);
   await train(last, second, "--init", first);
-  if (then.training.validation > 0) await calibrate(second);
+  if (then.training.validation > 0) await calibrate(second, then.training);
   copyFileSync(at(second), at(`weights/${name}.safetensors`));
   copyFileSync(at(`${first}.log.tsv`), at(`weights/${name}.safetensors.log.tsv`));
   copyFileSync(at(`${second}.log.tsv`), at(`weights/${name}.finish.log.tsv`));

@@ -26,7 +26,9 @@ const SETS = {
     from: "Debian's package dataset-fashion-mnist has it: Fashion-MNIST (Xiao, Rasul & Vollgraf, arXiv:1708.07747)",
   },
   photos: {
-    data: join(root, "build", "train", "photos"),
+    data: join(root, "build", "train", "kinds"),
+    later: join(root, "build", "train", "photos"), // of the second run
+    accept: 0.95, // of its right answers: fewer are certain, so that it doubts other things
     from: "weights/tools/photos.mjs and weights/tools/idx.mjs gather it",
   },
 };
@@ -59,7 +61,9 @@ weights/explain.safetensors.gz. Models that build/explain has already are not tr
 /** The native command built, and where the data are. */
 async function prepared(pens, set) {
   setup.node();
-  if (set && !existsSync(set.data)) throw new Trouble(`no images in ${set.data}: ${set.from}`);
+  for (const folder of [set?.data, set?.later]) {
+    if (folder && !existsSync(folder)) throw new Trouble(`no images in ${folder}: ${set.from}`);
+  }
   const strokes = pens && findStrokes();
   if (pens && !strokes) {
     throw new Trouble(`no pen drawings: expected pendigits-train.jsonl.gz in $VITRINE_DATA or in strokes beside it,
@@ -92,7 +96,8 @@ await main(async () => {
   const teaching = training.distillation > 0 ? ["--teacher", `weights/${teacher}.safetensors`] : [];
   const pens = training.drawings > 0;
   const { data, strokes } = await prepared(pens, set);
-  const file = (name) => join(data, `${name}-ubyte.gz`), images = recipe.model.channels === 1 ? "images-idx3" : "images-idx4";
+  const later = set?.later ?? data;
+  const file = (name) => join(later, `${name}-ubyte.gz`), images = recipe.model.channels === 1 ? "images-idx3" : "images-idx4";
   const command = (...words) => run(vit, words, { terminal: true });
   const [drawingsFile, laterFile] = recipe.model.doubt && pens ? hands : [strokes, strokes];
   if (pens && !existsSync(drawingsFile)) throw new Trouble(`no drawings in ${drawingsFile}: weights/tools/hands.mjs gathers them`);
@@ -100,19 +105,20 @@ await main(async () => {
   const halves = pens && training.unfinished > 0 ? ["--points", "0.5"] : [];
 
   const train = (recipe, out, ...more) => {
-    const strokeOptions = pens ? ["--strokes", more.includes("--init") ? laterFile : drawingsFile] : [];
-    return command("train", "--data", data, ...strokeOptions, "--recipe", recipe, "--out", out, ...teaching, ...more, ...words);
+    const second = more.includes("--init"), strokeOptions = pens ? ["--strokes", second ? laterFile : drawingsFile] : [];
+    return command("train", "--data", second ? later : data, ...strokeOptions, "--recipe", recipe, "--out", out, ...teaching, ...more, ...words);
   };
-  const calibrate = (model) => {
+  const calibrate = (model, { validation }) => {
     const length = gunzipSync(readFileSync(file("train-labels-idx1"))).length - LABELS_HEAD;
-    return command("calibrate", "--model", model, "--out", model, "--first", `${length - training.validation}`,
+    return command("calibrate", "--model", model, "--out", model, "--first", `${length - validation}`,
+      ...(set?.accept ? ["--accept", `${set.accept}`] : []),
       ...drawings, ...(recipe.model.doubt && pens ? ["--points", "0.5,0.75"] : halves), "--images", file(`train-${images}`), "--labels", file("train-labels-idx1"));
   };
   if (existsSync(join(root, `weights/${name}.finish.json`))) {
     await finish({ name, path, recipe, words, calibrate, train });
   } else {
     await train(path, model);
-    if ((pens || set) && training.validation > 0) await calibrate(model);
+    if ((pens || set) && training.validation > 0) await calibrate(model, training);
   }
 
   const measured = [model];

@@ -1,3 +1,4 @@
+import photos from "../../../weights/photos-int8.safetensors?url";
 import { buildMaps, drawMaps } from "../blocks.ts";
 import { paintScale } from "../colour.ts";
 import { fillChoices, listenToChoices, showChoices } from "../choices.ts";
@@ -31,6 +32,7 @@ const configField = element<HTMLInputElement>("config");
 const RUNS = 3;
 
 const DIGITS = MODELS[0]!;
+const PHOTOS: ModelFile = { id: "photos", url: photos, bytes: WEIGHTS_BYTES["photos-int8"] };
 
 /** Models on huggingface.co whose model.safetensors load as they are, and that file's bytes. */
 const HUB_MODELS = [
@@ -334,6 +336,10 @@ export const leave = stopCamera;
 const buttons: Readonly<Record<string, () => void>> = {
   "choose-photo": () => element("photo-input").click(),
   "choose-folder": () => element("folder-input").click(),
+  photos() {
+    void beginOurs(PHOTOS);
+    if (!state.photo) lookAt(examplePhoto());
+  },
   random() {
     begin([randomCheckpoint()]);
     if (!state.photo) lookAt(examplePhoto());

@@ -60,7 +60,7 @@ export function digitPhoto(): Photo {
   return { source: context.canvas, name: () => ownWords().ourDigit };
 }
 
-/** An example photo that is drawn here: a boat in front of hills. */
+/** An example photo that is drawn here: a boat at sea, which our model for photos is sure is a ship. */
 export function examplePhoto(): Photo {
   const context = blank();
   const sky = context.createLinearGradient(0, 0, 0, 200);
@@ -76,19 +76,14 @@ export function examplePhoto(): Photo {
     [left, top], [right, top], [right, bottom], [left, bottom],
   ];
   shape(sky, box(0, 0, 448, 200));
-  context.fillStyle = "#fff2c4";
-  context.beginPath();
-  context.arc(330, 70, 30, 0, 2 * Math.PI);
-  context.fill();
-  shape("#6d8a6b", [[0, 200], [0, 150], [90, 90], [170, 160], [250, 120], [360, 185], [448, 150], [448, 200]]);
   shape("#2f6f8a", box(0, 200, 448, 336));
   for (let wave = 0; wave < 40; wave++) {
     const [x, y] = [(wave * 97) % 448, 210 + ((wave * 53) % 120)];
     shape("#78b0bd", box(x, y, x + 26, y + 3));
   }
-  shape("#7a2f22", [[140, 250], [300, 250], [272, 286], [166, 286]]);
-  shape("#3c2a1e", box(216, 120, 222, 250));
-  shape("#f7f3e8", [[226, 126], [226, 240], [292, 240]]);
-  shape("#c8452f", [[212, 140], [212, 240], [160, 240]]);
+  shape("#26313d", [[144, 262], [304, 262], [276, 298], [170, 298]]);
+  shape("#3c2a1e", box(220, 132, 226, 262));
+  shape("#f7f3e8", [[230, 138], [230, 252], [296, 252]]);
+  shape("#f2efe6", [[216, 152], [216, 252], [164, 252]]);
   return { source: context.canvas, name: () => ownWords().ourExample };
 }

@@ -180,6 +180,7 @@ const ownPage = {
   chooseFolder: "Folder…",
   random: "A small random model",
   digits: "Our digits, on a photo of one",
+  photos: "Our model for photos",
   known: "Files that load as they are",
   knownHow: "Drop one with the config.json and preprocessor_config.json that lie beside it.",
   pixels: "Pixels",
