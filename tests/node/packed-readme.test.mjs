@@ -51,7 +51,7 @@ test("with a repository the packed README's links and picture lead to the reposi
   assert.doesNotMatch(output, /does not say|No repository/);
   assert.ok(inside.includes(`](${page}/raw/HEAD/web/page.png)`));
   const paths = [...inside.matchAll(/\]\(https:\/\/git\.example\.org\/someone\/vitrine\/(?:raw|blob)\/HEAD\/([^)#]+)/g)];
-  assert.equal(paths.length, [...readme.matchAll(/\]\((?!https?:|#)[\w./-]+\)/g)].length);
+  assert.equal(paths.length, [...readme.matchAll(/\]\((?!https?:|#)[\w./-]+(?:#[\w-]+)?\)/g)].length);
   for (const [, path] of paths) assert.ok(existsSync(join(root, path)), path);
 });
 

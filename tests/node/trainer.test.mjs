@@ -114,7 +114,7 @@ describe("a task is learnt", () => {
     for (let index = 20; index < 26; index++) {
       const { classes } = await vit.classify(draw(index));
       assert.equal(classes[0].label, ["square", "cross"][index % 2]);
-      assert.ok(classes[0].p > 0.8, `${classes[0].p}`);
+      assert.ok(classes[0].p > 0.7, `${classes[0].p}`);
     }
     const before = contents(digits).arrays, after = contents(await trainer.save()).arrays;
     for (const [name, numbers] of Object.entries(after)) {

@@ -1,5 +1,7 @@
-// A model that is trained in two runs: the second, short one begins from the first. The temperature is fitted to the
-// validation part that the second or, if that learns from all there is, the first one keeps; else the recipe has one.
+// A model that is trained in several runs: each later one, shorter or slower, begins from the one before. The temperature is
+// fitted to the validation part that the last or, if that learns from all there is, the run before keeps; else the recipe
+// has one.
+import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readSafetensors } from "../../web/base/safetensors.mjs";
@@ -7,9 +9,13 @@ import { root, say } from "../../web/scripts/lib.mjs";
 
 const folder = "build/train";
 const at = (path) => join(root, path);
+const changesOf = (name, run) => `weights/${name}.${run}.json`;
 
-/** The second run's recipe: the first's with changes, and with the temperature of the first if nothing is
- *  left to fit another to. */
+/** The later runs of a model, in order: those of which weights/NAME.RUN.json says how they differ from the first. */
+export const laterRuns = (name) => ["finish", "third"].filter((run) => existsSync(at(changesOf(name, run))));
+
+/** A later run's recipe: the first's with changes, and with the temperature of the run before if nothing is left to fit
+ *  another to. */
 export function finishing(first, changes, { temperature, uncertain_below }) {
   const training = { ...first.training, ...changes.training };
   training.augment = { ...first.training.augment, ...changes.training.augment };
@@ -17,32 +23,38 @@ export function finishing(first, changes, { temperature, uncertain_below }) {
   return { model: { ...first.model, ...changes.model, ...fitted }, training };
 }
 
-/** Makes weights/NAME.safetensors by both runs. `path` is the recipe's, and `train` and `calibrate` run `vit`. */
+/** Makes weights/NAME.safetensors by all runs. `path` is the recipe's, and `train` and `calibrate` run `vit`. */
 export async function finish({ name, path, recipe, words, train, calibrate }) {
-  const first = `${folder}/${name}.safetensors`, second = `${folder}/${name}.finish.safetensors`;
-  const last = `${folder}/${name}.finish.recipe.json`;
   mkdirSync(at(folder), { recursive: true });
+  const first = `${folder}/${name}.safetensors`, logs = [[first, `weights/${name}.safetensors.log.tsv`]];
   await trainOnce(first, { recipe, words }, () => {
-    say(`▸ first run of two, by ${path}, into ${first}`);
+    say(`▸ first run, by ${path}, into ${first}`);
     return train(path, first);
   });
-  const changes = JSON.parse(readFileSync(at(`weights/${name}.finish.json`), "utf8"));
-  if (changes.training.validation === 0) await calibrate(first, recipe.training);
-  const { config } = readSafetensors(readFileSync(at(first)));
-  const then = finishing(recipe, changes, config);
-  writeFileSync(at(last), `${JSON.stringify(then, null, 4)}\n`);
-  say(`▸ second run of two, by ${last}, from ${first}`);
-  await train(last, second, "--init", first);
-  if (then.training.validation > 0) await calibrate(second, then.training);
-  copyFileSync(at(second), at(`weights/${name}.safetensors`));
-  copyFileSync(at(`${first}.log.tsv`), at(`weights/${name}.safetensors.log.tsv`));
-  copyFileSync(at(`${second}.log.tsv`), at(`weights/${name}.finish.log.tsv`));
+  let last = { model: first, training: recipe.training };
+  for (const run of laterRuns(name)) {
+    const changes = JSON.parse(readFileSync(at(changesOf(name, run)), "utf8"));
+    if (changes.training.validation === 0) await calibrate(last.model, last.training);
+    const from = readFileSync(at(last.model));
+    const then = finishing(recipe, changes, readSafetensors(from).config);
+    const [model, path] = ["safetensors", "recipe.json"].map((end) => `${folder}/${name}.${run}.${end}`);
+    await trainOnce(model, { recipe: then, words, from: createHash("sha256").update(from).digest("hex") }, () => {
+      writeFileSync(at(path), `${JSON.stringify(then, null, 4)}\n`);
+      say(`▸ run "${run}", by ${path}, from ${last.model}`);
+      return train(path, model, "--init", last.model);
+    });
+    logs.push([model, `weights/${name}.${run}.log.tsv`]);
+    last = { model, training: then.training };
+  }
+  if (last.training.validation > 0) await calibrate(last.model, last.training);
+  copyFileSync(at(last.model), at(`weights/${name}.safetensors`));
+  for (const [model, log] of logs) copyFileSync(at(`${model}.log.tsv`), at(log));
 }
 
 /** Trains a model unless it is there already, made from the same. */
-async function trainOnce(model, { recipe, words }, train) {
+async function trainOnce(model, { words, ...how }, train) {
   const file = at(`${model}.from.json`);
-  const text = JSON.stringify({ recipe, words: words.filter((word) => word !== "--fresh") });
+  const text = JSON.stringify({ ...how, words: words.filter((word) => word !== "--fresh") });
   const same = existsSync(file) && readFileSync(file, "utf8") === text;
   if (same && existsSync(at(model)) && !words.includes("--fresh")) return say(`✓ ${model}: trained before`);
   rmSync(at(model), { force: true });

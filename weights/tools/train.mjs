@@ -6,7 +6,7 @@ import { gunzipSync } from "node:zlib";
 import { cmake } from "../../web/scripts/build.mjs";
 import { findStrokes, mnist } from "../../web/scripts/data.mjs";
 import { explain } from "./explain.mjs";
-import { finish } from "./finish.mjs";
+import { finish, laterRuns } from "./finish.mjs";
 import { files as hands } from "./hands.mjs";
 import { numbers } from "./numbers.mjs";
 import { Trouble, main, root, run, say, timed } from "../../web/scripts/lib.mjs";
@@ -44,18 +44,19 @@ drawings, and by half-drawn ones where it has "unfinished". A recipe that trains
 temperature of one that does not. Where it has "distillation", it learns from ${teacher}; a model with
 an output for doubt learns from the drawings that weights/tools/hands.mjs has gathered.
 
-A model with weights/NAME.finish.json is trained in two runs. The first one follows the recipe
-and stays in build/train. The second one begins from it, with the changes of that file. If it
-learns from all images and drawings, it has the temperature of the first.
+A model with weights/NAME.finish.json, and perhaps NAME.third.json, is trained in several runs,
+whose models stay in build/train. The first follows the recipe. Each later one begins from the one
+before, and follows the recipe with the changes of its file. If it learns from all images and
+drawings, it has the temperature of the run before.
 
 Measured on the test images and on drawings of writers held out; ${usual} in int8 too. A run
-that was interrupted goes on from its last step, and a first run that is done is not repeated.
+that was interrupted goes on from its last step, and a run that is done is not repeated.
 
 npm run train -- explain
 Trains all small models that the page explains with, by weights/explain.recipes.json, into
 weights/explain.safetensors.gz. Models that build/explain has already are not trained again.
 
-  --epochs N, --threads N, --seed S, --fresh   as vit train has them, for both runs
+  --epochs N, --threads N, --seed S, --fresh   as vit train has them, for all runs
   --help                                       this text`;
 
 /** The native command built, and where the data are. */
@@ -114,7 +115,7 @@ await main(async () => {
       ...(set?.accept ? ["--accept", `${set.accept}`] : []),
       ...drawings, ...(recipe.model.doubt && pens ? ["--points", "0.5,0.75"] : halves), "--images", file(`train-${images}`), "--labels", file("train-labels-idx1"));
   };
-  if (existsSync(join(root, `weights/${name}.finish.json`))) {
+  if (laterRuns(name).length > 0) {
     await finish({ name, path, recipe, words, calibrate, train });
   } else {
     await train(path, model);
