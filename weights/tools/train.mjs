@@ -29,7 +29,7 @@ const SETS = {
     data: join(root, "build", "train", "kinds"),
     later: join(root, "build", "train", "photos"), // of the second run
     accept: 0.95, // of its right answers: fewer are certain, so that it doubts other things
-    from: "weights/tools/photos.mjs and weights/tools/idx.mjs gather it",
+    from: "weights/tools/photos.mjs and weights/tools/idx.mjs gather it, as the card of photos says",
   },
 };
 
@@ -62,8 +62,11 @@ weights/explain.safetensors.gz. Models that build/explain has already are not tr
 /** The native command built, and where the data are. */
 async function prepared(pens, set) {
   setup.node();
-  for (const folder of [set?.data, set?.later]) {
-    if (folder && !existsSync(folder)) throw new Trouble(`no images in ${folder}: ${set.from}`);
+  if (set) {
+    const later = set.later ?? set.data;
+    for (const path of [set.data, later, join(later, "t10k-labels-idx1-ubyte.gz")]) {
+      if (!existsSync(path)) throw new Trouble(`no ${path}: ${set.from}`);
+    }
   }
   const strokes = pens && findStrokes();
   if (pens && !strokes) {
