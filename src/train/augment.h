@@ -16,7 +16,7 @@ struct augment {
     double bold;         /* the most pixels by which half of the images without holes are dilated */
     size_t erase;        /* side of a square that becomes paper, pixels */
     double flip;         /* the probability that left and right change places, in every epoch */
-    size_t crop;         /* whole pixels, uniform in ±, that every image moves, in every epoch */
+    size_t crop;         /* whole pixels, uniform in ±, by which every epoch moves every image */
     double colour;       /* brightness, contrast and saturation times 1 + u, u uniform in ± */
     double photometric;  /* the probability of one operation of photometric.h, of any strength */
     double settle; /* the share of the epochs, at the end, in which `probability` falls to 0 */

@@ -6,8 +6,8 @@ static size_t level(float value) {
     return (size_t)(value * HIGHEST + 0.5f);
 }
 
-/* The difference to the mean of 3×3 pixels, of which the middle counts five times, is multiplied
- * by 1 + amount. The border stays. */
+/* Multiplies each pixel's difference from the mean of its 3×3 neighbourhood, in which it counts five
+ * times, by 1 + amount. The border stays. */
 static void sharpen(float *plane, float *blurred, size_t rows, size_t columns, float amount) {
     for (size_t y = 1; y + 1 < rows; y++)
         for (size_t x = 1; x + 1 < columns; x++) {
@@ -24,8 +24,8 @@ static void sharpen(float *plane, float *blurred, size_t rows, size_t columns, f
         }
 }
 
-/* From the least value to 0, from the largest to 1. */
-static void stretch(float *plane, size_t n) {
+/* Moves the least value to 0 and the largest to 1. */
+static void autocontrast(float *plane, size_t n) {
     float least = 1, most = 0;
     for (size_t i = 0; i < n; i++) {
         least = plane[i] < least ? plane[i] : least;
@@ -34,8 +34,8 @@ static void stretch(float *plane, size_t n) {
     for (size_t i = 0; most > least && i < n; i++) plane[i] = (plane[i] - least) / (most - least);
 }
 
-/* A level → the share of pixels below it, so that each share of 0..1 has as many pixels. The
- * brightest level counts as if it were empty, and half a step is added, as Pillow does. */
+/* Histogram equalization: the value becomes the share of pixels below it. As in Pillow, the
+ * brightest level counts as empty, and half a step is added. */
 static void equalize(float *plane, size_t n) {
     size_t counts[LEVELS] = {0}, brightest = 0, below[LEVELS] = {0};
     for (size_t i = 0; i < n; i++) counts[level(plane[i])]++;
@@ -51,17 +51,30 @@ static void equalize(float *plane, size_t n) {
     }
 }
 
+static void posterize(float *plane, size_t n, size_t dropped_bits) {
+    for (size_t i = 0; i < n; i++)
+        plane[i] = (float)(level(plane[i]) >> dropped_bits << dropped_bits) / HIGHEST;
+}
+
+static void solarize(float *plane, size_t n, float threshold) {
+    for (size_t i = 0; i < n; i++)
+        if (plane[i] >= threshold) plane[i] = 1 - plane[i];
+}
+
 void photometric(float *image, float *scratch, size_t channels, size_t rows, size_t columns,
                  enum photometric operation, double strength) {
-    const size_t plane = rows * columns, dropped = (size_t)(6 * strength + 0.5);
-    for (size_t c = 0; c < channels; c++, image += plane) {
-        if (operation == SHARPNESS)
-            sharpen(image, scratch, rows, columns, (float)(0.99 * (2 * strength - 1)));
-        if (operation == AUTOCONTRAST) stretch(image, plane);
-        if (operation == EQUALIZE) equalize(image, plane);
-        for (size_t i = 0; operation == POSTERIZE && i < plane; i++)
-            image[i] = (float)(level(image[i]) >> dropped << dropped) / HIGHEST;
-        for (size_t i = 0; operation == SOLARIZE && i < plane; i++)
-            if (image[i] >= 1 - (float)strength) image[i] = 1 - image[i];
+    const size_t n = rows * columns;
+    for (size_t c = 0; c < channels; c++) {
+        float *plane = image + c * n;
+        switch (operation) {
+        case SHARPNESS:
+            sharpen(plane, scratch, rows, columns, (float)(0.99 * (2 * strength - 1)));
+            break;
+        case POSTERIZE: posterize(plane, n, (size_t)(6 * strength + 0.5)); break;
+        case SOLARIZE: solarize(plane, n, 1 - (float)strength); break;
+        case AUTOCONTRAST: autocontrast(plane, n); break;
+        case EQUALIZE: equalize(plane, n); break;
+        case PHOTOMETRICS: break;
+        }
     }
 }

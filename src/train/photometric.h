@@ -8,9 +8,9 @@
 
 enum photometric { SHARPNESS, POSTERIZE, SOLARIZE, AUTOCONTRAST, EQUALIZE, PHOTOMETRICS };
 
-/* Changes an image (channels, rows, columns) in 0..1, in which it stays. strength, in 0..1, makes
- * the image from blurred to sharpened, with nothing at 0.5; keeps 8 to 2 bits; or inverts the values
- * above 1 to 0. The last two have none. scratch: rows·columns floats. */
+/* Changes an image (channels, rows, columns) in 0..1, in which it stays. strength is in 0..1:
+ * SHARPNESS blurs below 0.5 and sharpens above it, POSTERIZE keeps 8 bits at 0 and 2 at 1, SOLARIZE
+ * inverts the values from 1 - strength up, the others ignore it. scratch: rows·columns floats. */
 void photometric(float *image, float *scratch, size_t channels, size_t rows, size_t columns,
                  enum photometric operation, double strength);
 
