@@ -8,6 +8,7 @@ import { offline } from "./offline/plugin.ts";
 import { previewTags } from "./preview.mjs";
 import { source } from "./source.mjs";
 import { translations } from "./texts/translations.mjs";
+import { WEIGHTS } from "./weights.mjs";
 import { worstDigits } from "./worst.mjs";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -58,9 +59,7 @@ export default defineConfig({
   resolve: { alias: { "vitrine/train": here("../../dist/train.js"), vitrine: here("../../dist/vit.js") } },
   // The progress bar needs the files' sizes, because a compressed answer has no length.
   define: {
-    WEIGHTS_BYTES: Object.fromEntries(
-      ["digits", "digits-int8", "digits-stem", "digits-large", "myvit", "numbers", "photos-int8"].map((name) => [name, bytesOf(name)]),
-    ),
+    WEIGHTS_BYTES: Object.fromEntries(WEIGHTS.map((name) => [name, bytesOf(name)])),
   },
   server: { headers: HEADERS, fs: { allow: [here("../..")] } },
   worker: { format: "es" },

@@ -4,6 +4,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, readdirSy
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
+import { WEIGHTS } from "../demo/weights.mjs";
 import { testDigits, trainingDigits } from "./data.mjs";
 import { generate } from "./generate.mjs";
 import { isMain, main, root, run, say, step, which } from "./lib.mjs";
@@ -229,7 +230,7 @@ export async function page(kind = release) {
       "web/cli/examples.ts",
       "web/demo",
       kind.dist,
-      ...["digits", "digits-int8", "digits-stem", "digits-large", "myvit", "numbers", "photos-int8"].map((name) => `weights/${name}.safetensors`),
+      ...WEIGHTS.map((name) => `weights/${name}.safetensors`),
       "weights/explain.safetensors.gz",
       ...["myvit", "digits"].map((name) => `weights/${name}.recipe.json`),
       "package.json",

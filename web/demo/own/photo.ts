@@ -60,7 +60,7 @@ export function digitPhoto(): Photo {
   return { source: context.canvas, name: () => ownWords().ourDigit };
 }
 
-/** An example photo that is drawn here: a boat at sea, which our model for photos is sure is a ship. */
+/** An example photo that is drawn here: a boat at sea. Our model for photos is sure that it is a ship. */
 export function examplePhoto(): Photo {
   const context = blank();
   const sky = context.createLinearGradient(0, 0, 0, 200);
