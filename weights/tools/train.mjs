@@ -62,11 +62,8 @@ weights/explain.safetensors.gz. Models that build/explain has already are not tr
 /** The native command built, and where the data are. */
 async function prepared(pens, set) {
   setup.node();
-  if (set) {
-    const later = set.later ?? set.data;
-    for (const path of [set.data, later, join(later, "t10k-labels-idx1-ubyte.gz")]) {
-      if (!existsSync(path)) throw new Trouble(`no ${path}: ${set.from}`);
-    }
+  for (const path of set ? [set.data, join(set.later ?? set.data, "t10k-labels-idx1-ubyte.gz")] : []) {
+    if (!existsSync(path)) throw new Trouble(`no ${path}: ${set.from}`);
   }
   const strokes = pens && findStrokes();
   if (pens && !strokes) {
