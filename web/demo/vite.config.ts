@@ -3,12 +3,12 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 import { fillFooter } from "./footer.mjs";
 import { HEADERS, POLICY } from "../base/headers.mjs";
+import { WEIGHTS } from "../scripts/weights.mjs";
 import { mnistDigits } from "./mnist.mjs";
 import { offline } from "./offline/plugin.ts";
 import { previewTags } from "./preview.mjs";
 import { source } from "./source.mjs";
 import { translations } from "./texts/translations.mjs";
-import { WEIGHTS } from "./weights.mjs";
 import { worstDigits } from "./worst.mjs";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));

@@ -4,11 +4,11 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, readdirSy
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
-import { WEIGHTS } from "../demo/weights.mjs";
 import { testDigits, trainingDigits } from "./data.mjs";
 import { generate } from "./generate.mjs";
 import { isMain, main, root, run, say, step, which } from "./lib.mjs";
 import * as setup from "./setup.mjs";
+import { WEIGHTS } from "./weights.mjs";
 
 const simd = ["simd128", "relaxed", "simd128-threads", "relaxed-threads"];
 const tsc = "node_modules/typescript/bin/tsc";
