@@ -28,10 +28,12 @@ const SETS = {
   photos: {
     data: join(root, "build", "train", "kinds"),
     later: join(root, "build", "train", "photos"), // of the second run
-    accept: 0.95, // of its right answers: fewer are certain, so that it doubts other things
     from: "weights/tools/photos.mjs and weights/tools/idx.mjs gather it, as the card of photos says",
   },
 };
+
+/** The share of right answers that are certain, of models that are to doubt other things more than usual. */
+const ACCEPT = { digits: 0.994, photos: 0.95 };
 
 const help = `npm run train [-- NAME] [OPTIONS OF vit train]
 
@@ -112,7 +114,7 @@ await main(async () => {
   const calibrate = (model, { validation }) => {
     const length = gunzipSync(readFileSync(file("train-labels-idx1"))).length - LABELS_HEAD;
     return command("calibrate", "--model", model, "--out", model, "--first", `${length - validation}`,
-      ...(set?.accept ? ["--accept", `${set.accept}`] : []),
+      ...(ACCEPT[name] ? ["--accept", `${ACCEPT[name]}`] : []),
       ...drawings, ...(recipe.model.doubt && pens ? ["--points", "0.5,0.75"] : halves), "--images", file(`train-${images}`), "--labels", file("train-labels-idx1"));
   };
   if (laterRuns(name).length > 0) {
