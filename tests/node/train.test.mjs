@@ -31,7 +31,7 @@ test("a later run has the first's recipe but for the changes, and its fitted num
 });
 
 test("a model of several runs has a fitted temperature, and its later runs are slower, and shorter but for photos'", () => {
-  assert.deepEqual(later.map(({ name, run }) => `${name} ${run}`).toSorted(), ["digits finish", "digits third", "digits-large finish", "digits-stem finish",
+  assert.deepEqual(later.map(({ name, run }) => `${name} ${run}`).toSorted(), ["digits finish", "digits third", "digits-large finish", "digits-large third", "digits-stem finish",
     "numbers fifth", "numbers fourth", "numbers second", "numbers third", "photos finish"]);
   for (const { name, run } of later) {
     const first = json(`${name}.recipe.json`);

@@ -57,7 +57,7 @@ export const opening = {
   models: {
     digits: "digits",
     "digits-stem": "digits-stem: convolutions first",
-    "digits-large": "digits-large: 2.4 times the size",
+    "digits-large": "digits-large: twice the size",
     myvit: "myvit: the tutorial’s tiny ViT",
     signs: "my signs",
   },
