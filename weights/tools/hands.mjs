@@ -14,7 +14,7 @@ export const files = ["hands", "hands-and-signs"].map((name) => join(root, "buil
 
 /** Letters of UNIPEN that many people write like a digit. */
 const LIKE_DIGITS = "BDGIOQSZbgijloqsyz";
-/** Characters of Omniglot of which digits-large is certain to see a digit in more than half of their drawings. */
+/** Characters of Omniglot of which digits-large, after its second run, is certain to see a digit in more than half of the drawings. */
 const SIGNS_LIKE_DIGITS = {
   "Balinese": [5],
   "Early_Aramaic": [1, 4, 6, 9, 10, 14, 16, 17, 20],

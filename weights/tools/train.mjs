@@ -32,7 +32,7 @@ const SETS = {
   },
 };
 
-/** The share of right answers that are certain, of models that are to doubt other things more than usual. */
+/** `--accept` of `vit calibrate`, for models that doubt more of what they do not know than its default lets them. */
 const ACCEPT = { digits: 0.994, photos: 0.95 };
 
 const help = `npm run train [-- NAME] [OPTIONS OF vit train]
