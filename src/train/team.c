@@ -8,6 +8,26 @@
 #include <unistd.h>
 #ifdef HAVE_OPENBLAS
 #include <cblas.h>
+#include <string.h>
+#endif
+
+#if defined(HAVE_OPENBLAS) && defined(__GLIBC__) && defined(__x86_64__)
+
+/* OpenBLAS 0.3.21, as in Debian 12, runs on processors newer than itself as on those of 2004, by
+ * SSE3. It reads the variable when it is loaded, so the program starts once more. */
+__attribute__((constructor)) static void choose_core(int count, char **arguments) {
+    if (count < 1 || getenv("OPENBLAS_CORETYPE")) return;
+    if (strcmp(openblas_get_corename(), "Prescott") != 0) return;
+    const bool has_512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+                         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+    if (!has_512 && !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))) return;
+    char path[4096]; /* execv("/proc/self/exe") would rename the process to exe */
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length < 0 || setenv("OPENBLAS_CORETYPE", has_512 ? "SkylakeX" : "Haswell", 0)) return;
+    path[length] = '\0';
+    execv(path, arguments);
+}
+
 #endif
 
 struct native_team {

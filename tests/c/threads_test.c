@@ -2,6 +2,9 @@
 #include "base/team.h"
 #include "models.h"
 #include "train/team.h"
+#ifdef HAVE_OPENBLAS
+#include <cblas.h>
+#endif
 
 enum { MOST_IMAGES = 5 };
 
@@ -169,6 +172,15 @@ TEST("1, 2, 3, 5 and 8 threads at once give the bits of one thread") {
     each_subject(check_threads);
     for (size_t i = 0; i < TEAMS_COUNT; i++) team_close(teams[i]);
 }
+
+#if defined(HAVE_OPENBLAS) && defined(__GLIBC__) && defined(__x86_64__)
+TEST("OpenBLAS uses the vectors that the processor has") {
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        CHECK(strcmp(openblas_get_corename(), "Prescott") != 0, "it is as slow as in 2004");
+    else
+        check_skipped();
+}
+#endif
 
 TEST("a team of no threads is refused") {
     vit_model *model = random_model(&CONFIGS[0].config, unpacked_kernels(), 1);
