@@ -206,15 +206,11 @@ static void put_block(float *c, size_t ldc, const float *block, float alpha, flo
         }
 }
 
-void bf16_gemm(float *restrict c, size_t ldc, const float *restrict a, size_t lda, bool transpose_a,
-               const float *restrict b, size_t ldb, bool transpose_b, float alpha, float beta,
-               size_t M, size_t N, size_t K) {
-    size_t depth = round_up(K, DEPTH), columns = depth * BLOCK / 2; /* pairs of a block */
-    if (M * N * K < WORTH_IT || K > DEEPEST || round_up(N, BLOCK) * depth / 2 > RIGHT) {
-        vit_native.gemm(c, ldc, a, lda, transpose_a, b, ldb, transpose_b, alpha, beta, M, N, K);
-        return;
-    }
-    begin_tiles();
+/* A product whose factors fit into the tiles of `left` and `right`. */
+static void multiply_part(float *restrict c, size_t ldc, const float *restrict a, size_t lda,
+                          bool transpose_a, const float *restrict b, size_t ldb, bool transpose_b,
+                          float alpha, float beta, size_t M, size_t N, size_t K) {
+    size_t columns = round_up(K, DEPTH) * BLOCK / 2; /* pairs of a block */
     for (size_t n = 0; n < N; n += BLOCK)
         cut_block(right + n / BLOCK * columns, transpose_b ? b + n * ldb : b + n, ldb, transpose_b,
                   true, N - n, K);
@@ -227,6 +223,22 @@ void bf16_gemm(float *restrict c, size_t ldc, const float *restrict a, size_t ld
             put_block(c + m * ldc + n, ldc, block, alpha, beta, tall, wide);
         }
     }
+}
+
+void bf16_gemm(float *restrict c, size_t ldc, const float *restrict a, size_t lda, bool transpose_a,
+               const float *restrict b, size_t ldb, bool transpose_b, float alpha, float beta,
+               size_t M, size_t N, size_t K) {
+    size_t wide = N > BLOCK ? round_up(N, BLOCK) : BLOCK, deep = RIGHT / wide * 2 / DEPTH * DEPTH;
+    size_t most = deep < DEEPEST ? deep : DEEPEST; /* k at a time */
+    if (M * N * K < WORTH_IT || !most) {
+        vit_native.gemm(c, ldc, a, lda, transpose_a, b, ldb, transpose_b, alpha, beta, M, N, K);
+        return;
+    }
+    begin_tiles();
+    for (size_t k = 0; k < K; k += most, beta = 1)
+        multiply_part(c, ldc, transpose_a ? a + k * lda : a + k, lda, transpose_a,
+                      transpose_b ? b + k : b + k * ldb, ldb, transpose_b, alpha, beta, M, N,
+                      K - k < most ? K - k : most);
     end_tiles();
 }
 

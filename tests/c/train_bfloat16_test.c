@@ -54,12 +54,17 @@ TEST("other factors are each rounded to the nearest bfloat16") {
 TEST("bfloat16 products too deep or too wide for the tiles' memory are computed all the same") {
     REQUIRE_TABLE(k);
     static const size_t SHAPES[][3] = {{33, 40, 2047},  {33, 40, 2048},  {33, 40, 2049},
-                                       {20, 127, 2048}, {20, 129, 2048}, {3, 5000, 70}};
+                                       {20, 127, 2048}, {20, 129, 2048}, {3, 5000, 70},
+                                       {20, 1152, 500}, {3, 9000, 70}};
     uint64_t seed = 3;
     for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
         size_t M = SHAPES[i][0], N = SHAPES[i][1], K = SHAPES[i][2];
         struct product p = {M, N, K, K, K, N, false, true, 1, 0};
         check_rounded(k, &p, &seed);
+        for (size_t kind = 0; kind < 4; kind++) {
+            p = random_product(M, N, K, kind, kind, &seed);
+            check_product(k, &p, true, 0, &seed);
+        }
     }
 }
 
