@@ -11,9 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#ifdef HAVE_OPENBLAS
-#include <cblas.h>
-#endif
 
 /* ---- A whole model ------------------------------------------------------ */
 
@@ -154,9 +151,6 @@ static bool measure_all(struct bench *bench, const struct file *file, vit_error 
 bool bench_run(FILE *out, const struct bench_options *options, vit_error *why) {
     struct bench bench = {.options = options, .out = out};
     struct file file = {NULL, 0, options->model ? options->model : SHIPPED};
-#ifdef HAVE_OPENBLAS
-    openblas_set_num_threads(1);
-#endif
     bool good = options->model || access(SHIPPED, R_OK) == 0;
     if (!good) fprintf(stderr, "vit: no %s here: --model MODEL measures another\n", SHIPPED);
     good = (!good || read_model(&file, why)) && measure_all(&bench, &file, why);

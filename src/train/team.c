@@ -9,23 +9,32 @@
 #ifdef HAVE_OPENBLAS
 #include <cblas.h>
 #include <string.h>
-#endif
 
-#if defined(HAVE_OPENBLAS) && defined(__GLIBC__) && defined(__x86_64__)
+#if defined(__GLIBC__) && defined(__x86_64__)
 
-/* OpenBLAS 0.3.21, as in Debian 12, runs on processors newer than itself as on those of 2004, by
- * SSE3. It reads the variable when it is loaded, so the program starts once more. */
-__attribute__((constructor)) static void choose_core(int count, char **arguments) {
-    if (count < 1 || getenv("OPENBLAS_CORETYPE")) return;
-    if (strcmp(openblas_get_corename(), "Prescott") != 0) return;
-    const bool has_512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-                         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
-    if (!has_512 && !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))) return;
+/* OpenBLAS 0.3.21, which Debian 12 has, takes a processor that it does not know for a Prescott of
+ * 2004, and uses SSE3 alone. It reads the variable when it is loaded, so the program starts again. */
+static void choose_core(char **arguments) {
+    const char *core = NULL;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) core = "Haswell";
+    if (__builtin_cpu_supports("avx512bw")) core = "SkylakeX";
     char path[4096]; /* execv("/proc/self/exe") would rename the process to exe */
+    if (!core || getenv("OPENBLAS_CORETYPE") || strcmp(openblas_get_corename(), "Prescott")) return;
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (length < 0 || setenv("OPENBLAS_CORETYPE", has_512 ? "SkylakeX" : "Haswell", 0)) return;
+    if (length < 0 || setenv("OPENBLAS_CORETYPE", core, 0)) return;
     path[length] = '\0';
     execv(path, arguments);
+}
+
+#else
+#define choose_core(arguments) (void)(arguments)
+#endif
+
+/* Before main. The team has the threads: a product runs on one of them. */
+__attribute__((constructor)) static void begin_openblas(int count, char **arguments) {
+    (void)count;
+    choose_core(arguments);
+    openblas_set_num_threads(1);
 }
 
 #endif
@@ -82,9 +91,6 @@ static void run(vit_team *team, vit_part *part, void *context) {
 
 vit_status team_open(vit_team **out, size_t threads, vit_error *why) {
     *out = NULL;
-#ifdef HAVE_OPENBLAS
-    openblas_set_num_threads(1); /* the team has the threads: a product runs on one of them */
-#endif
     struct native_team *native = calloc(1, sizeof *native + threads * sizeof *native->workers);
     if (!native) return vit_fail(why, VIT_NO_MEMORY, "no memory for %z threads", threads);
     pthread_mutex_init(&native->lock, NULL);
