@@ -228,8 +228,8 @@ static void multiply_part(float *restrict c, size_t ldc, const float *restrict a
 void bf16_gemm(float *restrict c, size_t ldc, const float *restrict a, size_t lda, bool transpose_a,
                const float *restrict b, size_t ldb, bool transpose_b, float alpha, float beta,
                size_t M, size_t N, size_t K) {
-    size_t wide = N > BLOCK ? round_up(N, BLOCK) : BLOCK, deep = RIGHT / wide * 2 / DEPTH * DEPTH;
-    size_t most = deep < DEEPEST ? deep : DEEPEST; /* k at a time */
+    size_t most = N ? 2 * RIGHT / round_up(N, BLOCK) / DEPTH * DEPTH : 0; /* k at a time */
+    if (most > DEEPEST) most = DEEPEST;
     if (M * N * K < WORTH_IT || !most) {
         vit_native.gemm(c, ldc, a, lda, transpose_a, b, ldb, transpose_b, alpha, beta, M, N, K);
         return;
