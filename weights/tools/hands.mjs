@@ -1,8 +1,10 @@
-// node weights/tools/hands.mjs OMNIGLOT: gathers the drawings that a model with an output for doubt learns
+// node weights/tools/hands.mjs OMNIGLOT [UJI]: gathers the drawings that a model with an output for doubt learns
 // from, into build/train/hands.jsonl.gz: digits of Pen-Based (UCI) and UNIPEN, and of no class the letters of
-// UNIPEN and the signs of Omniglot, without those that many people write like a digit; for the second run into
-// hands-and-signs.jsonl.gz with the signs of draw-signs.mjs, too. OMNIGLOT is the folder into which
-// strokes_background_small1.zip and strokes_background_small2.zip were unpacked.
+// UNIPEN and the signs of Omniglot, without those that many people write like a digit; for later runs into
+// hands-and-signs.jsonl.gz with the signs of draw-signs.mjs, too, and into hands-signs-and-uji.jsonl.gz with the
+// digits of UJI Pen Characters besides. OMNIGLOT is the folder into which strokes_background_small1.zip and
+// strokes_background_small2.zip were unpacked, UJI the file Data/ujipenchars2.json of the public repository
+// bridger/NumberPad: of 60 writers each digit twice.
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
@@ -10,7 +12,7 @@ import { drawSigns } from "./draw-signs.mjs";
 import { findStrokes } from "../../web/scripts/data.mjs";
 import { Trouble, isMain, main, root, say } from "../../web/scripts/lib.mjs";
 
-export const files = ["hands", "hands-and-signs"].map((name) => join(root, "build", "train", `${name}.jsonl.gz`));
+export const files = ["hands", "hands-and-signs", "hands-signs-and-uji"].map((name) => join(root, "build", "train", `${name}.jsonl.gz`));
 
 /** Letters of UNIPEN that many people write like a digit. */
 const LIKE_DIGITS = "BDGIOQSZbgijloqsyz";
@@ -29,6 +31,8 @@ const SIGNS_LIKE_DIGITS = {
  *  a thousand and more are for training. */
 export const FIRST_OF_UNIPEN = 104;
 const [FIRST_OF_OMNIGLOT, DRAWERS, FIRST_OF_SIGNS] = [1000, 20, 2000];
+/** UJI's writers have the numbers 3001, 3011 ... and so are all for training. */
+const [FIRST_OF_UJI, EACH_BY_UJI] = [3001, 2];
 const EACH_SIGN = 150;
 
 const linesOf = (path) => gunzipSync(readFileSync(path)).toString().trim().split("\n").map((line) => JSON.parse(line));
@@ -68,14 +72,28 @@ function omniglot(folder) {
     }))));
 }
 
+/** UJI's digits; the file lists each digit's drawings by writer, y down. */
+function uji(path) {
+  const { rawData } = JSON.parse(readFileSync(path, "utf8"));
+  if (Object.keys(rawData ?? {}).join("") !== "0123456789") throw new Trouble(`${path}: expected rawData of the ten digits`);
+  return Object.entries(rawData).flatMap(([digit, drawings]) => drawings.map((strokes, at) => ({
+    label: Number(digit),
+    writer: FIRST_OF_UJI + 10 * Math.floor(at / EACH_BY_UJI),
+    strokes: strokes.map((points) => points.map(([x, y]) => [x, -y])),
+  })));
+}
+
 if (isMain(import.meta)) {
   await main(async () => {
-    const [signs] = process.argv.slice(2), pens = findStrokes();
+    const [signs, ujiFile] = process.argv.slice(2), pens = findStrokes();
     if (!signs || !existsSync(signs)) throw new Trouble("expected the folder of Omniglot's unpacked strokes");
     if (!pens) throw new Trouble("no pen drawings: expected them in $VITRINE_DATA or in strokes beside it");
     const all = [...linesOf(pens).map(({ label, writer, strokes }) => ({ label, writer, strokes })),
       ...unipen(dirname(pens)), ...omniglot(signs)];
-    for (const [path, drawings] of [[files[0], all], [files[1], [...all, ...drawSigns(EACH_SIGN, FIRST_OF_SIGNS)]]]) {
+    const withSigns = [...all, ...drawSigns(EACH_SIGN, FIRST_OF_SIGNS)];
+    const sets = [all, withSigns, ...(ujiFile ? [[...withSigns, ...uji(ujiFile)]] : [])];
+    for (const [at, drawings] of sets.entries()) {
+      const path = files[at];
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(`${path}.new`, gzipSync(drawings.map((drawing) => `${JSON.stringify(drawing)}\n`).join("")));
       renameSync(`${path}.new`, path);

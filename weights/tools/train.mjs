@@ -1,7 +1,7 @@
 // npm run train: remakes a model of weights/ from its recipe, calibrates it and measures it. digits
 // and photos are remade in int8 too. Options after `--`, such as --threads 4, go to `vit train`.
 import { existsSync, readFileSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { cmake } from "../../web/scripts/build.mjs";
 import { findStrokes, mnist } from "../../web/scripts/data.mjs";
@@ -16,7 +16,7 @@ const vit = join(root, "build", "native", "vit");
 const suffix = ".recipe.json";
 const names = readdirSync(join(root, "weights")).filter((name) => name.endsWith(suffix))
   .map((name) => name.slice(0, -suffix.length));
-const [usual, teacher] = ["digits", "digits-stem"];
+const [usual, usualTeacher] = ["digits", "digits-stem"];
 const LABELS_HEAD = 8; // bytes of an IDX file's header
 
 /** The data sets of models that do not learn from MNIST. */
@@ -43,13 +43,14 @@ not ship, goes into build/train.
 Where the recipe has "drawings", pens' are in $VITRINE_DATA or
 in strokes beside it, and the model is calibrated by the validation part: by images and
 drawings, and by half-drawn ones where it has "unfinished". A recipe that trains on all has the
-temperature of one that does not. Where it has "distillation", it learns from ${teacher}; a model with
+temperature of one that does not. Where it has "distillation", it learns from ${usualTeacher}; a model with
 an output for doubt learns from the drawings that weights/tools/hands.mjs has gathered.
 
-A model with weights/NAME.finish.json, and perhaps NAME.third.json, is trained in several runs,
-whose models stay in build/train. The first follows the recipe. Each later one begins from the one
-before, and follows the recipe with the changes of its file. If it learns from all images and
-drawings, it has the temperature of the run before.
+A model with weights/NAME.finish.json, and perhaps NAME.third.json and NAME.fourth.json, is trained in
+several runs, whose models stay in build/train. The first follows the recipe. Each later one begins
+from the one before, and follows the recipe with the changes of its file. If it learns from all images
+and drawings, it has the temperature of the run before, or that of its file, which may also name
+another teacher and other drawings.
 
 Measured on the test images and on drawings of writers held out; ${usual} in int8 too. A run
 that was interrupted goes on from its last step, and a run that is done is not repeated.
@@ -96,20 +97,22 @@ await main(async () => {
   const path = `weights/${name}${suffix}`, set = SETS[name];
   const model = `${name === "fashion" ? "build/train" : "weights"}/${name}.safetensors`;
   const recipe = JSON.parse(readFileSync(join(root, path), "utf8")), { training } = recipe;
-  const teaching = training.distillation > 0 ? ["--teacher", `weights/${teacher}.safetensors`] : [];
   const pens = training.drawings > 0;
   const { data, strokes } = await prepared(pens, set);
   const later = set?.later ?? data;
   const file = (name) => join(later, `${name}-ubyte.gz`), images = recipe.model.channels === 1 ? "images-idx3" : "images-idx4";
   const command = (...words) => run(vit, words, { terminal: true });
   const [drawingsFile, laterFile] = recipe.model.doubt && pens ? hands : [strokes, strokes];
-  if (pens && !existsSync(drawingsFile)) throw new Trouble(`no drawings in ${drawingsFile}: weights/tools/hands.mjs gathers them`);
+  for (const path of pens ? [drawingsFile, ...laterRuns(name).map(({ changes }) => changes.strokes ?? laterFile)] : []) {
+    if (!existsSync(resolve(root, path))) throw new Trouble(`no drawings in ${path}: weights/tools/hands.mjs gathers them`);
+  }
   const drawings = pens ? ["--strokes", drawingsFile] : [];
   const halves = pens && training.unfinished > 0 ? ["--points", "0.5"] : [];
 
-  const train = (recipe, out, ...more) => {
-    const second = more.includes("--init"), strokeOptions = pens ? ["--strokes", second ? laterFile : drawingsFile] : [];
-    return command("train", "--data", second ? later : data, ...strokeOptions, "--recipe", recipe, "--out", out, ...teaching, ...more, ...words);
+  const train = (recipe, out, { from, teacher = usualTeacher, strokes = from ? laterFile : drawingsFile } = {}) => {
+    const options = { "--data": from ? later : data, "--strokes": pens && strokes, "--recipe": recipe, "--out": out,
+      "--teacher": training.distillation > 0 && `weights/${teacher}.safetensors`, "--init": from };
+    return command("train", ...Object.entries(options).filter(([, value]) => value).flat(), ...words);
   };
   const calibrate = (model, { validation }) => {
     const length = gunzipSync(readFileSync(file("train-labels-idx1"))).length - LABELS_HEAD;

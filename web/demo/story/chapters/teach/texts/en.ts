@@ -31,7 +31,7 @@ export const texts = {
     doubt: {
       title: "What does 90 % mean?",
       task: "Draw something between a 4 and a 9. In “{title}” move the temperature. Then open the reliability diagram.",
-      look: "No temperature changes which class is first. Calibrated means: of all answers at 90 %, nine in ten are right. This model is too modest: of the 9,808 test digits of which it was surest, 99.8 % on average, it read 6 wrongly.",
+      look: "No temperature changes which class is first. Calibrated means: of all answers at 90 %, nine in ten are right. This model is too modest: of the 9,802 test digits of which it was surest, 99.8 % on average, it read 6 wrongly.",
     },
     masks: {
       title: "Who may look at whom?",
