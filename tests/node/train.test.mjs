@@ -1,12 +1,13 @@
 // npm run train, of models that are trained in several runs: a later run's recipe; and the data that idx.mjs packs. No run is made.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { finishing } from "../../weights/tools/finish.mjs";
+import { files as hands } from "../../weights/tools/hands.mjs";
 import { raw, skip } from "./command.mjs";
 import { folderOf } from "./folder.mjs";
 import { idx } from "./idx.mjs";
@@ -34,7 +35,9 @@ test("a model of several runs has a fitted temperature, and its later runs are s
   assert.deepEqual(later.map(({ name, run }) => `${name} ${run}`).toSorted(), ["digits finish", "digits fourth", "digits third", "digits-large finish", "digits-large third", "digits-stem finish",
     "numbers fifth", "numbers fourth", "numbers second", "numbers third", "photos finish"]);
   for (const { name, run } of later) {
-    const first = json(`${name}.recipe.json`);
+    const first = json(`${name}.recipe.json`), { strokes, teacher } = json(`${name}.${run}.json`);
+    assert.ok(strokes === undefined || hands.includes(fileURLToPath(new URL(`../${strokes}`, weights))), `hands.mjs writes ${strokes}`);
+    assert.ok(teacher === undefined || existsSync(new URL(`${teacher}.safetensors`, weights)), `there is ${teacher}`);
     const { model, training } = finishing(first, json(`${name}.${run}.json`), { temperature: 2, uncertain_below: 0.5 });
     assert.equal(first.training.validation > 0, first.model.temperature === undefined,
       "its temperature is fitted to the validation part, or the recipe has the one of such a run");

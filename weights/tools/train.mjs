@@ -102,14 +102,14 @@ await main(async () => {
   const later = set?.later ?? data;
   const file = (name) => join(later, `${name}-ubyte.gz`), images = recipe.model.channels === 1 ? "images-idx3" : "images-idx4";
   const command = (...words) => run(vit, words, { terminal: true });
-  const [drawingsFile, laterFile] = recipe.model.doubt && pens ? hands : [strokes, strokes];
-  for (const path of pens ? [drawingsFile, ...laterRuns(name).map(({ changes }) => changes.strokes ?? laterFile)] : []) {
+  const drawingsFile = recipe.model.doubt && pens ? hands[0] : strokes;
+  for (const path of pens ? [drawingsFile, ...laterRuns(name).map(({ changes }) => changes.strokes ?? drawingsFile)] : []) {
     if (!existsSync(resolve(root, path))) throw new Trouble(`no drawings in ${path}: weights/tools/hands.mjs gathers them`);
   }
   const drawings = pens ? ["--strokes", drawingsFile] : [];
   const halves = pens && training.unfinished > 0 ? ["--points", "0.5"] : [];
 
-  const train = (recipe, out, { from, teacher = usualTeacher, strokes = from ? laterFile : drawingsFile } = {}) => {
+  const train = (recipe, out, { from, teacher = usualTeacher, strokes = drawingsFile } = {}) => {
     const options = { "--data": from ? later : data, "--strokes": pens && strokes, "--recipe": recipe, "--out": out,
       "--teacher": training.distillation > 0 && `weights/${teacher}.safetensors`, "--init": from };
     return command("train", ...Object.entries(options).filter(([, value]) => value).flat(), ...words);
