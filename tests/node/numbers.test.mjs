@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { importTypescript } from "../../web/scripts/typescript.mjs";
 import { LANGUAGES, TOKENS, VOCABULARY, WRITE, textOf, tokensOf } from "../../weights/tools/number-words.mjs";
+import { distort, glyphOfStrokes } from "../../weights/tools/numbers.mjs";
 import { SIGNS, dice, scribble, shape } from "../../weights/tools/shapes.mjs";
 import { load, rejects } from "./support.mjs";
 
@@ -46,6 +47,16 @@ test("texts are rows of tokens: a language, pieces, an end; there are at most 25
   const words = (row) => row.map((id) => VOCABULARY[id]);
   assert.deepEqual(words(tokensOf(21, "de")), ["de", "ein", "und", "zwanzig", "<end>", ...Array(4).fill("<padding>")]);
   assert.deepEqual(words(tokensOf(null, "zh")).slice(0, 3), ["zh", "?", "<end>"]);
+});
+
+test("a distorted drawing stands upright", () => {
+  const bar = [[0, 1], [0.5, 1], [1, 1]], stem = [[1, 1], [0.7, 0.5], [0.4, 0]]; // a seven, y up
+  const { strokes } = glyphOfStrokes([bar, stem]);
+  for (let seed = 1; seed <= 20; seed++) {
+    const [top, below] = glyphOfStrokes(distort(strokes, dice(seed))).strokes;
+    assert.ok(top.every(([, y]) => y < -0.4), `seed ${seed}: the bar is not at the top`);
+    assert.ok(below.at(-1)[1] > 0.3 && below[0][0] > below.at(-1)[0], `seed ${seed}: the stem does not lean to the left`);
+  }
 });
 
 /** A number in our own handwriting. */

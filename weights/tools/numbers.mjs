@@ -48,7 +48,7 @@ const boxOf = (points) => [0, 1].map((axis) => {
 });
 
 /** A drawing by a pen, y up. Flat signs are made smaller, so that none is wider than 1.3. */
-function glyphOfStrokes(strokes) {
+export function glyphOfStrokes(strokes) {
   const [[left, right], [low, high]] = boxOf(strokes.flat());
   const scale = 1 / Math.max(high - low, (right - left) / 1.3, 1e-6);
   const moved = strokes.map((points) => points.map(([x, y]) => [scale * (x - (left + right) / 2), scale * ((low + high) / 2 - y)]));
@@ -108,13 +108,13 @@ function pixelRow(glyphs, random, loose = 1) {
   return { data, width, height };
 }
 
-/** A drawing as another hand would write it: wider or narrower, each stroke moved, and its ends cut. */
-function distort(strokes, random) {
+/** A glyph's strokes as another hand would write them: wider or narrower, each moved, and its ends cut. They are a drawing again: y up. */
+export function distort(strokes, random) {
   const wide = Math.exp(within(random, 0.2));
   return strokes.map((points) => {
     const [right, down] = [within(random, 0.05), within(random, 0.05)];
     const [first, last] = [0, 1].map(() => (random() < 0.25 ? Math.floor(0.1 * random() * points.length) : 0));
-    return points.slice(first, points.length - last).map(([x, y]) => [wide * x + right, y + down]);
+    return points.slice(first, points.length - last).map(([x, y]) => [wide * x + right, down - y]);
   });
 }
 
