@@ -33,7 +33,7 @@ test("a later run has the first's recipe but for the changes, and its fitted num
 
 test("a model of several runs has a fitted temperature, and its later runs are slower, and shorter but for photos'", () => {
   assert.deepEqual(later.map(({ name, run }) => `${name} ${run}`).toSorted(), ["digits finish", "digits fourth", "digits third", "digits-large finish", "digits-large third", "digits-stem finish",
-    "numbers fifth", "numbers fourth", "numbers second", "numbers third", "photos finish"]);
+    "numbers fifth", "numbers fourth", "numbers second", "numbers seventh", "numbers sixth", "numbers third", "photos finish"]);
   for (const { name, run } of later) {
     const first = json(`${name}.recipe.json`), { strokes, teacher } = json(`${name}.${run}.json`);
     assert.ok(strokes === undefined || hands.includes(fileURLToPath(new URL(`../${strokes}`, weights))), `hands.mjs writes ${strokes}`);
@@ -43,7 +43,7 @@ test("a model of several runs has a fitted temperature, and its later runs are s
       "its temperature is fitted to the validation part, or the recipe has the one of such a run");
     assert.ok(training.learning_rate < first.training.learning_rate);
     assert.ok(training.epochs < first.training.epochs || name === "photos");
-    const all = ["digits third", "digits fourth", "numbers fifth"].includes(`${name} ${run}`); // learn from the validation part, too
+    const all = ["digits third", "digits fourth", "numbers fifth", "numbers sixth", "numbers seventh"].includes(`${name} ${run}`); // learn from the validation part, too
     assert.equal(training.validation, all ? 0 : { digits: 5000, numbers: 3000, photos: 5000 }[name] ?? 0);
     const steps = ["sharpness", "sharpness_batch"].filter((key) => !["numbers", "photos"].includes(name) || key in training); // what a later run may add
     assert.deepEqual(new Set(Object.keys(training)), new Set([...Object.keys(first.training), ...steps]), "no other key is new");

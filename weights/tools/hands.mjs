@@ -32,7 +32,8 @@ const SIGNS_LIKE_DIGITS = {
 export const FIRST_OF_UNIPEN = 104;
 const [FIRST_OF_OMNIGLOT, DRAWERS, FIRST_OF_SIGNS] = [1000, 20, 2000];
 /** UJI's writers have the numbers 3001, 3011 ... and so are all for training. */
-const [FIRST_OF_UJI, EACH_BY_UJI] = [3001, 2];
+export const FIRST_OF_UJI = 3001;
+const EACH_BY_UJI = 2;
 const EACH_SIGN = 150;
 
 const linesOf = (path) => gunzipSync(readFileSync(path)).toString().trim().split("\n").map((line) => JSON.parse(line));
