@@ -195,11 +195,11 @@ async function gather(part) {
 
 const byDigit = (list) => Array.from({ length: 10 }, (_, digit) => list.filter((of) => of.digit === digit));
 
-/** Gives pads at random: { image, number }, number null where there is none. `none` is the share of these. The share `printed` of
+/** Gives pads at random: { image, number }, number null where there is none. `none` is the share of these. The share `scanned` of
  *  the rows are MNIST's, and of these the share `input` are the model's input as they are. Of the pens' rows, `distortion` is the
  *  share that are distorted, and at least the share `uci` are by UCI's writers. Of all rows the share `spread` are spread. Without
- *  `hasMixed` no letter stands among digits. */
-function drawer({ pixels, writers, others }, random, { loose = 1, none = 0.1, printed = 0.5, input = 0, distortion = 0, uci = 0, spread = 0, hasMixed = true } = {}) {
+ *  `hasStrays` no letter stands among digits. */
+function drawer({ pixels, writers, others }, random, { loose = 1, none = 0.1, scanned = 0.5, input = 0, distortion = 0, uci = 0, spread = 0, hasStrays = true } = {}) {
   const images = byDigit(pixels), hands = writers.map(({ all }) => byDigit(all)), all = byDigit(writers.flatMap(({ all }) => all));
   const ofUci = writers.filter(({ writer }) => writer < FIRST_OF_UNIPEN).map(({ all }) => byDigit(all));
   const chance = (share) => share > 0 && random() < share; // without a share no random number, so that the first runs draw what they drew
@@ -208,10 +208,10 @@ function drawer({ pixels, writers, others }, random, { loose = 1, none = 0.1, pr
     return digits.map((digit) => pick(random, hand[digit].length > 0 ? hand[digit] : all[digit]).glyph);
   };
   const ofPixels = (digits) => digits.map((digit) => glyphOfPixels(pick(random, images[digit]).bytes));
-  const row = (digits) => (random() < printed
+  const row = (digits) => (random() < scanned
     ? pixelRow(ofPixels(digits), random, { loose, isSpread: chance(spread), isInput: chance(input) })
     : penRow(penned(digits), random, { loose, isDistorted: chance(distortion), isSpread: chance(spread) }));
-  const letterAmongDigits = () => {
+  const strayLetter = () => {
     const glyphs = penned(digitsOf(random, 1 + below(random, 4)));
     glyphs.splice(below(random, glyphs.length + 1), glyphs.length > 3 ? 1 : below(random, 2), pick(random, others));
     return penRow(glyphs, random);
@@ -219,7 +219,7 @@ function drawer({ pixels, writers, others }, random, { loose = 1, none = 0.1, pr
   const NONE = [
     () => penRow(Array.from({ length: 1 + below(random, 5) }, () => pick(random, others)), random),
     () => penRow(Array.from({ length: 1 + below(random, 5) }, () => pick(random, others)), random),
-    ...(hasMixed ? [letterAmongDigits] : []),
+    ...(hasStrays ? [strayLetter] : []),
     () => penRow(Array.from({ length: 1 + below(random, 2) }, () => glyphOfStrokes(wandering(random))), random),
     () => {
       const places = { strokes: wandering(random), width: 600, height: 200 }, width = between(random, 6, 24);
@@ -336,7 +336,7 @@ const folder = join(root, "build", "numbers"), weights = join(root, "weights");
 const jsonIn = (path) => JSON.parse(readFileSync(path, "utf8"));
 
 /** Pads for the last runs, whose recipes differ. */
-const LAST = { part: "trainval", pads: 290_000, loose: [1, 2], none: 0.06, printed: 0.4, distortion: 0.4, uci: 0.5 };
+const LAST = { part: "trainval", pads: 290_000, loose: [1, 2], none: 0.06, scanned: 0.4, distortion: 0.4, uci: 0.5 };
 
 /** Each run begins from the mean of the models `from`, which is itself a model, "before-" and the run's name, and has pads of its
  *  own, drawn as `drawer` says, loose in turn. The last pads validate, but not where the run learns from trainval. Later runs follow
@@ -348,9 +348,9 @@ const RUNS = [
   { name: "fourth", from: ["third"], pads: 603_000, seed: 4, loose: [1, 2], none: 0.05, distortion: 0.6, uci: 0.4 },
   { name: "fifth", from: ["third", "fourth"], part: "trainval", pads: 400_000, seed: 6, distortion: 0.3, uci: 0.4 },
   { name: "sixth", from: ["fifth", "third", "third", "fourth"], seed: 31, ...LAST, input: 0.25, spread: 0.35 },
-  { name: "seventh", from: ["before-sixth", "sixth"], seed: 33, ...LAST, input: 0.4, spread: 0.45, hasMixed: false },
+  { name: "seventh", from: ["before-sixth", "sixth"], seed: 33, ...LAST, input: 0.4, spread: 0.45, hasStrays: false },
 ];
-/** The models whose mean is shipped. */
+/** The models whose mean is shipped, the seventh one twice. */
 const SHIPPED = ["before-sixth", "sixth", "seventh", "seventh"];
 /** Fitted to UJI's rows, whose writers no run learns from. */
 const CALIBRATION = { temperature: 0.7859, uncertain_below: 0.7093 };
@@ -415,7 +415,7 @@ async function drawMeasured(part) {
 if (isMain(import.meta)) {
   await main(async () => {
     const [part] = process.argv.slice(2);
-    if (!(part in SEEDS)) throw new Trouble(`expected ${Object.keys(SEEDS).join(", ")}, got ${part ?? "nothing"}`);
+    if (!Object.hasOwn(SEEDS, part)) throw new Trouble(`expected ${Object.keys(SEEDS).join(", ")}, got ${part ?? "nothing"}`);
     await drawMeasured(part);
   });
 }
